@@ -27,7 +27,7 @@ test:  ## build with checks on and run every test
 	@cmake --build --preset dev -j $(JOBS)
 	@STEPSCOPE_MUTANTS=$${STEPSCOPE_MUTANTS:-100} STEPSCOPE_CUTS=$${STEPSCOPE_CUTS:-40} ctest --test-dir build/dev --timeout 600 -j $(JOBS) --output-on-failure --progress
 
-wheel:  ## build wheels that need no compiler into build/wheels, and try the oldest and the newest Python's
+wheel:  ## build wheels into build/wheels and test them with the oldest and the newest Python
 	@JOBS=$(JOBS) tools/wheel.sh
 	@tools/wheel-test.sh
 
@@ -36,11 +36,11 @@ bench:  ## measure reading, analysing and recording
 	@tools/install-deps.sh test
 	@bench/run.sh; status=$$?; python3 tools/copy_figures.py; exit $$status
 
-explain-bench:  ## plant causes, score what advice says: SEEDS=5 SOURCES="G R"
+explain-bench:  ## plant causes, score the advice: SEEDS=5 SOURCES="G R"
 	@tools/install-deps.sh test
 	@bench/explain/run.sh --seeds $(SEEDS) --sources "$(SOURCES)"; status=$$?; python3 tools/copy_figures.py; exit $$status
 
-format:  ## lay out the C++ files as .clang-format says
+format:  ## format the C++ files with .clang-format
 	@tools/install-deps.sh dev
 	@clang-format-19 -i $(CPP)
 
@@ -60,7 +60,7 @@ docs: dev  ## write docs/analyses.md, advice.md and commands.md from the program
 	@for page in analyses advice commands; do build/dev/stepscope docs $$page > docs/$$page.md || exit 1; done
 	@python3 tools/copy_figures.py
 
-goldens: dev  ## write test/golden and test/wording from what the program says; read the difference
+goldens: dev  ## write test/golden and test/wording from the program's output; review the diff
 	@python3 test/golden/goldens.py build/dev/stepscope --write
 	@python3 test/wording/wording.py build/dev/stepscope --write
 

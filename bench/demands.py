@@ -1,4 +1,4 @@
-"""What stepscope promises about its speed, held against one run. Changing a limit is changing a promise."""
+"""Checks one run against stepscope's promises about its speed. Changing a limit changes a promise."""
 from dataclasses import dataclass
 
 from fit import exponent, growth_points
@@ -27,7 +27,7 @@ class Demand:
 
 
 def judged(text, limit, goal, measured, met, reached=None):
-    """`reached` is None where there is no goal; a limit without a measurement is not met."""
+    """`reached` is None if there is no goal; a limit without a measurement is not met."""
     return Demand(text, limit, goal, measured, NOT_MET if not met else "goal met" if reached else "met")
 
 

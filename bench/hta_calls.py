@@ -1,4 +1,4 @@
-"""HTA's calls through HTA and through stepscope.hta: the same program, the same file, and whether they said the same."""
+"""Runs HTA's calls through HTA and through stepscope.hta, on the same file, and compares their answers."""
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ class Calls:
 
 
 def install(python, say):
-    """The package of this tree, as a user builds it."""
+    """Installs the package of this tree as a user builds it."""
     say("  building the Python package")
     return attempt([str(python), "-m", "pip", "install", "-q", "--force-reinstall", "--no-deps", "--disable-pip-version-check",
                     f"--config-settings=build-dir={ROOT}/build/bench-python", str(ROOT)]) or attempt(

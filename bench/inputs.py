@@ -17,7 +17,7 @@ GZIP_LEVEL = 6
 
 @dataclass(frozen=True)
 class Source:
-    """A trace to make big ones of: by copies in time, or, where the recorded one is absent, by simulation."""
+    """A trace from which large ones are made: by copies in time, or by simulation if the recorded one is absent."""
 
     key: str
     title: str
@@ -39,13 +39,13 @@ SOURCES = (
 
 @dataclass(frozen=True)
 class Input:
-    """A trace on the disk. `events` counts the elements of traceEvents, as the program that wrote them did."""
+    """A trace on the disk. `events` is the length of traceEvents as counted by the program that wrote it."""
 
     path: Path
     bytes: int
     events: int
     made_by: str
-    text_bytes: int = 0  # of the text when the file is gzip
+    text_bytes: int = 0  # size of the text if the file is gzip
 
     @property
     def name(self):
@@ -53,7 +53,7 @@ class Input:
 
 
 class Store:
-    """Makes inputs in `folder`, or finds them there. A name holds a digest of everything it was made from."""
+    """Makes inputs in `folder`, or finds them there. File names contain a digest of everything they were made from."""
 
     def __init__(self, folder, make_trace, say):
         self.folder = Path(folder)
@@ -63,21 +63,21 @@ class Store:
         self.units = {}
 
     def unit(self, source):
-        """(bytes, events) of one copy, or of the simulation's smallest unit: what sizes are computed from."""
+        """(bytes, events) of one copy, or of the simulation's smallest unit; sizes are computed from it."""
         if source.key not in self.units:
             one = self.copies(source, 1) if source.is_recorded else self.simulation(source, 50_000)
             self.units[source.key] = (one.bytes, one.events)
         return self.units[source.key]
 
     def of_size(self, source, wanted_bytes):
-        """The trace nearest to `wanted_bytes` that whole copies give."""
+        """The trace of whole copies nearest to `wanted_bytes`."""
         unit_bytes, unit_events = self.unit(source)
         if source.is_recorded:
             return self.copies(source, max(1, round(wanted_bytes / unit_bytes)))
         return self.simulation(source, max(1000, round(wanted_bytes / unit_bytes * unit_events)))
 
     def of_events(self, source, wanted):
-        """The smallest trace of at least `wanted` events that whole copies give."""
+        """The smallest trace of whole copies with at least `wanted` events."""
         _, unit_events = self.unit(source)
         if source.is_recorded:
             return self.copies(source, -(-wanted // unit_events))
@@ -140,7 +140,7 @@ def digest(*paths):
 
 
 def count_events(path):
-    """Counts what Python's json finds; in a process of its own, because memory once used here stays used."""
+    """Counts events with Python's json, in a process of its own, because memory once used here stays used."""
     program = "import json,sys; print(len(json.load(open(sys.argv[1], 'rb'))['traceEvents']))"
     done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True)
     return int(done.stdout)

@@ -1,7 +1,7 @@
-// bench_limits FILE: what this machine allows for FILE on one core, without looking at what it says.
-// Prints lines "NAME SECONDS BYTES": memory_read (the file in memory, summed), read (read() into a buffer
-// that is used again) and, for a gzip file, inflate (out of memory into a buffer that is used again; BYTES is
-// the text's). Each is done twice; the second time counts.
+// bench_limits FILE: how fast this machine reads FILE on one core, without parsing it.
+// Prints lines "NAME SECONDS BYTES": memory_read (the file in memory, summed), read (read() into a reused
+// buffer) and, for a gzip file, inflate (from memory into a reused buffer; BYTES is the size of the text).
+// Each runs twice; the second run counts.
 #include <fcntl.h>
 #include <isa-l/igzip_lib.h>
 #include <sys/mman.h>
@@ -60,7 +60,7 @@ std::size_t read_through(int file) {
 std::size_t inflate(Bytes stored) {
   static std::vector<std::uint8_t> text(kInflateBlock);
   std::size_t bytes = 0;
-  while (stored.size() >= 18) {  // the smallest member
+  while (stored.size() >= 18) {  // min size of a member
     inflate_state state;
     isal_inflate_init(&state);
     state.crc_flag = ISAL_GZIP;

@@ -1,6 +1,6 @@
-// bench_simdjson FILE: simdjson's On-Demand over every event of traceEvents, touching ph, ts, dur and name.
-// Prints "version V KERNEL", then "load SECONDS BYTES" (the file into one padded string) and
-// "iterate SECONDS BYTES EVENTS" (index and walk, parser warm: the second of two passes).
+// bench_simdjson FILE: walks all of traceEvents with simdjson's On-Demand and reads ph, ts, dur and name.
+// Prints "version V KERNEL", then "load SECONDS BYTES" (the file into one padded string) and "iterate SECONDS
+// BYTES EVENTS" (index and walk with a warm parser: the second of two passes).
 // bench/measure.py builds it a second time against the newest simdjson it finds.
 #include <simdjson.h>
 

@@ -1,4 +1,4 @@
-"""A job of many ranks: how long it takes and how much memory, from few ranks to 1,024. Its files are made for the run."""
+"""Measures time and memory of jobs with 64 to 1,024 ranks, read rank by rank. Their files are made for the run."""
 import shutil
 import subprocess
 from dataclasses import dataclass, field

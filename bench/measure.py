@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures stepscope beside its peers and the machine's limits, in one run, and writes the results as Markdown.
+"""Measures stepscope, its peers and the machine's limits in one run, and writes the results as Markdown.
 
 bench/run.sh builds what this needs and calls it; --help names the options. Commands are timed as whole processes
 by timing.py, inputs come from inputs.py, peers from peer_setup.py, and results.py writes what was measured.
@@ -33,7 +33,7 @@ PEER_LIMIT_S = 400.0
 
 @dataclass
 class FileResult:
-    """One input and what was run on it. `read_events` is what `stepscope validate` counted, -1 where it failed."""
+    """One input and its results. `read_events` is the count of `stepscope validate`, -1 if that failed."""
 
     source: object
     input: object
@@ -44,7 +44,7 @@ class FileResult:
 
 @dataclass
 class Run:
-    """Everything one run of the benchmark saw; results.py turns it into a document."""
+    """All results of one benchmark run; results.py turns them into a document."""
 
     options: argparse.Namespace
     flags: list
@@ -106,7 +106,7 @@ def machine():
 
 
 def flags_of(options):
-    """What was asked for beyond the defaults, but for places."""
+    """Options that differ from the defaults, without paths."""
     flags = [f"--{name.replace('_', '-')}" for name in ("no_peers", "no_growth", "quick") if getattr(options, name)]
     for name, usual in (("rounds", ROUNDS), ("peer_limit", PEER_LIMIT_S)):
         if getattr(options, name) != usual:
@@ -136,7 +136,7 @@ class Bench:
         return [str(self.stepscope), "report", str(path), *flags]
 
     def validate(self, result):
-        """Counts what stepscope reads, against what the writer of the file counted."""
+        """Compares the number of events that stepscope reads with the number that the writer of the file counted."""
         figures = interleave([Command("validate", [str(self.stepscope), "validate", "-f", "json", str(result.input.path)],
                                       1, 0)], self.folder, lambda _: None)["validate"]
         try:
@@ -157,7 +157,7 @@ class Bench:
         self.newest = self.run.peers.newest_simdjson("c++")
 
     def commands(self, path, plain):
-        """What is run on one file, cheap things in every round."""
+        """The commands to run on one file; cheap ones run in every round."""
         rounds = self.options.rounds
         all_of_it = [Command("report", self.report(path), rounds),
                      Command("report_1", self.report(path, "-j", "1"), rounds)]

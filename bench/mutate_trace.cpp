@@ -1,5 +1,5 @@
-// mutate_trace IN SEED OUT [--inside]: writes one damaged copy of IN. A gzip file is damaged as it lies on
-// the disk, or, with --inside, unpacked, damaged and packed again.
+// mutate_trace IN SEED OUT [--inside]: writes one damaged copy of IN. A gzip file is damaged as stored, or,
+// with --inside, unpacked, damaged and packed again.
 #include <zlib.h>
 
 #include <charconv>

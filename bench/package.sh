@@ -1,6 +1,6 @@
 #!/bin/bash
-# Builds the Python package as users get it into build/bench-venv, beside the PyTorch of tools/pypi-torch.sh (or Debian's), and prints the
-# path of that Python; without a PyTorch it says so and prints nothing.
+# Builds the Python package as users get it into build/bench-venv, with the PyTorch of tools/pypi-torch.sh (or Debian's), and prints the
+# path of that Python. Without a PyTorch it says so and prints nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PIP_DISABLE_PIP_VERSION_CHECK=1 CCACHE_NOHASHDIR=1

@@ -1,4 +1,4 @@
-"""What stepscope is measured beside: installed from PyPI into the cache folder; each may be missing, with a reason."""
+"""Installs the tools that stepscope is compared with, from PyPI into the cache folder; each may be missing, with a reason."""
 import json
 import os
 import re
@@ -15,7 +15,7 @@ INSTALL_LIMIT_S = 600
 
 @dataclass(frozen=True)
 class Peer:
-    """`needs` is what its import asks for; what else the package declares is left out on purpose."""
+    """`needs` lists what its import needs; the package's other dependencies are left out on purpose."""
 
     key: str
     title: str
@@ -23,10 +23,10 @@ class Peer:
     needs: tuple
     program: str
     rounds: int
-    demanded: float  # how many times faster stepscope has to be; 0 where nothing is demanded
+    demanded: float  # how many times faster stepscope has to be; 0: no demand
 
 
-# HTA 0.5.0 stops with a TypeError in pandas 3. JupyterLab and TensorBoard take no part in reading a file.
+# HTA 0.5.0 stops with a TypeError in pandas 3. Reading a file needs neither JupyterLab nor TensorBoard.
 PEERS = (
     Peer("hta", "HTA, TraceAnalysis()", "HolisticTraceAnalysis==0.5.0",
          ("pandas<3", "numpy", "networkx", "plotly", "pydot", "psutil", "pyyaml"), "hta_parse.py", 1, 100),
@@ -41,7 +41,7 @@ SIMDJSON_PACKAGE = "fastsimdjson==0.8.0"
 
 
 class Peers:
-    """`missing` maps a key to the reason; `versions` holds what was installed."""
+    """`missing` maps a key to the reason; `versions` holds the installed versions."""
 
     def __init__(self, cache, say):
         self.cache = Path(cache)
@@ -65,7 +65,7 @@ class Peers:
         self.versions = self.installed()
 
     def install(self, peer):
-        """A package that imports is not installed again."""
+        """Installs a peer unless it can be imported already."""
         if attempt([str(self.python), "-c", imports_of(peer.program)]) == "":
             return
         self.say(f"  installing {peer.package}")
@@ -90,7 +90,7 @@ class Peers:
         return [str(self.python), str(ROOT / "bench/peers" / peer.program), str(path)]
 
     def newest_simdjson(self, compiler):
-        """Path of bench_simdjson built against it; None, with a reason in `missing`, where that fails."""
+        """Path of bench_simdjson built against the newest simdjson; None, with a reason in `missing`, if that fails."""
         folder = self.cache / "simdjson"
         program = folder / "bench_simdjson"
         source = ROOT / "bench/limits_simdjson.cpp"
@@ -107,7 +107,7 @@ class Peers:
         return program
 
     def fetch_simdjson(self, folder):
-        """The two files out of the package's source archive, nothing else of it; returns why not."""
+        """Extracts only these two files from the package's source archive; returns why it failed, or "" if it did not."""
         if (folder / "simdjson.cpp").exists() and (folder / "simdjson.h").exists():
             return ""
         failed = attempt([str(self.python), "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:",
@@ -130,7 +130,7 @@ def imports_of(program):
 
 
 def attempt(argv):
-    """Runs a command; returns '' when it worked, else its last word without addresses and folders."""
+    """Runs a command; returns '' when it worked, else its last error line without addresses and folders."""
     try:
         done = subprocess.run(argv, capture_output=True, text=True, timeout=INSTALL_LIMIT_S, check=False,
                               stdin=subprocess.DEVNULL)
@@ -146,7 +146,7 @@ def attempt(argv):
 
 
 def without_places(text):
-    """Addresses and absolute paths say nothing to a reader on another machine."""
+    """Removes addresses and absolute paths, which mean nothing on another machine."""
     return re.sub(r"(?<![\w.$])/(?:[^\s/:'\"]+/)+", "…/", re.sub(r"\w+://\S+", "the package index", text))
 
 

@@ -1,4 +1,4 @@
-"""Turns what one run of the benchmark saw into a Markdown document: every figure under the command that made it."""
+"""Turns the results of one benchmark run into a Markdown document: every figure under the command that made it."""
 import json
 import math
 import statistics
@@ -29,7 +29,7 @@ def seconds(value):
 
 
 def timed(figures):
-    """The median, and the least and the most where there is more than one round."""
+    """The median, with min and max if there is more than one round."""
     least, most = min(figures.wall_s), max(figures.wall_s)
     return seconds(figures.wall) + (f" ({seconds(least)}–{seconds(most)})" if len(figures.wall_s) > 1 else "")
 
@@ -47,7 +47,7 @@ def text_bytes(one):
 
 
 def others(run):
-    """Share of the machine that other work took while something of ours was timed, weighted by time; None unknown."""
+    """Share of the machine that other work took while our commands were timed, weighted by time; None if unknown."""
     every = [figures for result in run.files + run.growth for figures in result.figures.values()]
     pairs = [pair for figures in every for pair in zip(figures.wall_s, figures.others)]
     whole = sum(wall for wall, _ in pairs)
@@ -108,7 +108,7 @@ def row_of(name, figures, mine, text):
 
 
 def inside(figures):
-    """The parse alone, as a peer's own clock saw it, without starting Python and importing."""
+    """The parse alone, by the peer's own clock, without starting Python and importing."""
     try:
         return seconds(statistics.median(json.loads(one.text.splitlines()[-1])["inside_s"] for one in figures.outputs))
     except (ValueError, KeyError, TypeError, IndexError):

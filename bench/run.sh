@@ -1,10 +1,10 @@
 #!/bin/bash
-# Builds stepscope as users get it, measures it beside its peers, and writes bench/RESULTS.md and, where there is a PyTorch,
+# Builds stepscope as users get it, measures it and its peers, and writes bench/RESULTS.md and, if there is a PyTorch,
 # bench/COLLECT.md: `make bench`.
 #   bench/run.sh [OPTIONS of bench/measure.py, e.g. --no-peers; --no-collect leaves bench/COLLECT.md as it is]
 # Inputs (about 6 GB) and peers are kept in ${XDG_CACHE_HOME:-~/.cache}/stepscope-bench; removing that folder is safe.
 # The first run makes them (some minutes); a run takes about a quarter of an hour, most of it in the slow peers.
-# Nothing else should run meanwhile: the document says how much of the machine others used.
+# Nothing else should run meanwhile: the document reports how much of the machine others used.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

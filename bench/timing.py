@@ -1,6 +1,6 @@
 """Times whole processes from outside: wall clock, processor time and peak memory of one command at a time.
 
-Commands take turns (A B C, A B C, ...), so that a change of the machine's mood meets all of them.
+Commands take turns (A B C, A B C, ...), so that a change in the machine's speed affects all of them.
 """
 import hashlib
 import os
@@ -37,7 +37,7 @@ class Output:
 
 @dataclass
 class Figures:
-    """What the counted rounds of one command took: seconds, bytes, and the share of all cores others used."""
+    """Measurements of one command's counted rounds: seconds, bytes, and the share of all cores that others used."""
 
     wall_s: list = field(default_factory=list)
     cpu_s: list = field(default_factory=list)
@@ -45,7 +45,7 @@ class Figures:
     others: list = field(default_factory=list)
     outputs: list = field(default_factory=list)
     failed: str = ""
-    stopped_s: float = 0  # the limit it did not keep
+    stopped_s: float = 0  # the limit that it exceeded
 
     @property
     def ok(self):
@@ -65,7 +65,7 @@ class Figures:
 
 
 def busy_s():
-    """Processor seconds the machine spent on anything since it started; None where /proc does not say."""
+    """Processor seconds the machine spent on anything since it started; None if /proc does not have them."""
     try:
         with open("/proc/stat", encoding="ascii") as file:
             user, nice, system, _, _, irq, soft, steal = map(int, file.readline().split()[1:9])
@@ -82,7 +82,7 @@ def last_line(path):
 
 
 def output_of(path):
-    """Digest and size of what was printed, and the text itself while that is short: this program must stay small."""
+    """Digest and size of the output, and the text itself if it is short: this program must stay small."""
     whole = hashlib.sha256()
     with open(path, "rb") as file:
         first = file.read(MOST_TEXT)
@@ -93,7 +93,7 @@ def output_of(path):
 
 
 def run_once(command, figures, folder, counted):
-    """Runs `command` with its output in files of `folder` and adds what it took to `figures` if `counted`."""
+    """Runs `command` with its output in files of `folder` and adds its measurements to `figures` if `counted`."""
     out, err = os.path.join(folder, "out"), os.path.join(folder, "err")
     before = busy_s()
     with open(out, "wb") as out_file, open(err, "wb") as err_file:
@@ -133,7 +133,7 @@ def run_once(command, figures, folder, counted):
 
 
 def interleave(commands, folder, say):
-    """Runs all commands in turns and returns {key: Figures}. A command that fails once is not run again."""
+    """Runs all commands in turn and returns {key: Figures}. A command that has failed is not run again."""
     figures = {command.key: Figures() for command in commands}
     warm_ups = max((command.warm_ups for command in commands), default=0)
     rounds = max((command.rounds for command in commands), default=0)
@@ -150,7 +150,7 @@ def interleave(commands, folder, say):
 
 
 def floor_bytes(folder):
-    """The least peak memory this way of measuring can show: a child starts as a copy of the program that times it."""
+    """Min peak memory that this method can measure: a child starts as a copy of the program that times it."""
     figures = Figures()
     run_once(Command("true", ["true"]), figures, folder, counted=True)
     return figures.peak if figures.ok else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

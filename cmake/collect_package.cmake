@@ -1,4 +1,4 @@
-# The package for C++ programs that record themselves: a header, the recorder, and what an observer of libtorch is compiled from.
+# The package for C++ programs that record themselves: a header, the recorder, and the sources of an observer of libtorch.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 

@@ -1,5 +1,5 @@
-# Compiles the files of a folder together, at most eight at a time: a file's own lines are a small part of what the compiler reads.
-# Sources with compile options of their own stay alone.
+# Compiles the files of a folder together, at most eight at a time: most of what the compiler reads is headers.
+# Sources with compile options of their own are compiled separately.
 option(STEPSCOPE_UNITY "Compile the files of a folder together" ON)
 
 function(stepscope_units target)

@@ -119,12 +119,12 @@ std::vector<std::string> overlay(const Trace& trace, std::size_t rank, const std
   const std::string& path = trace.trace.ranks.at(rank).path;
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(path, unknown))
-    refuse(path + ": is no file of its own, so there is nothing to draw into a copy of");
+    refuse(path + ": is not a separate file, so it cannot be copied and drawn into");
   for (const trace::Rank& of : trace.trace.ranks)
     if (std::filesystem::equivalent(of.path, output, unknown))
       refuse(output + ": is the trace itself and would be overwritten; choose another place");
   if (!output.ends_with(".json") && !output.ends_with(".json.gz"))
-    refuse(output + ": an overlaid trace ends in .json.gz or .json");
+    refuse(output + ": the name of an overlaid trace must end in .json.gz or .json");
   constexpr ParamSpec kFlags[] = {{"all-edges", ParamSpec::Type::flag, "", "", ""},
                                   {"only-critical", ParamSpec::Type::flag, "", "", ""}};
   std::vector<ParamSpec> specs(std::begin(kFlags), std::end(kFlags));
@@ -144,7 +144,7 @@ std::vector<std::string> overlay(const Trace& trace, std::size_t rank, const std
   if (!overlaid) throw Refusal("Error", overlaid.error().text());
   if (const auto error = file->finish()) throw Refusal("Error", error->text());
   if (!overlaid->damage.empty())
-    sketch.notes.push_back(path + ": " + overlaid->damage + ". What could be read is in the copy.");
+    sketch.notes.push_back(path + ": " + overlaid->damage + ". The readable part is in the copy.");
   return std::move(sketch.notes);
 }
 

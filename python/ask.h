@@ -1,4 +1,5 @@
-// Opening and asking, with wrong questions and unreadable files as C++ exceptions; no Python in here.
+// Opening traces and asking questions. Invalid questions and unreadable files throw; nothing here uses
+// Python.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +20,15 @@ struct Refusal : std::runtime_error {
 
 std::shared_ptr<Trace> open(std::vector<std::string> paths, std::int64_t threads);
 Report analyze(const Trace& trace, const std::string& name, const Given& given);
-/// Holistic Trace Analysis' form of that name, of the params of its question.
+/// The answer in Holistic Trace Analysis' form of that name; `given` are the params of its question.
 Report as_hta(const Trace& trace, const std::string& form, const Given& given);
-/// What changed from `a` to `b`, of "step" and "skip".
+/// What changed from `a` to `b`; params "step" and "skip".
 Report diff(const Trace& a, const Trace& b, const Given& given);
-/// Draws answers into a copy of a rank's file: `what` names drawings, none is all that can be drawn. Returns
-/// what is to be said of it.
+/// Draws answers into a copy of a rank's file. `what` names the drawings; empty: all. Returns notes about the
+/// copy.
 std::vector<std::string> overlay(const Trace& trace, std::size_t rank, const std::vector<std::string>& what,
                                  const Given& given, const std::string& output);
-/// Of "step" and "top".
+/// The report page; params "step" and "top".
 Page page(const Trace& trace, const Given& given, bool everything);
 
 }  // namespace stepscope::python

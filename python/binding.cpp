@@ -1,5 +1,4 @@
-// The module stepscope._core: open, ask, print. What people see is python/stepscope; this is as thin as it
-// gets.
+// The module stepscope._core: open, ask, print. A thin layer; the public interface is python/stepscope.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -39,7 +38,7 @@ std::shared_ptr<Trace> open_bytes(const std::vector<nb::bytes>& given, std::int6
   return open(std::move(paths), threads);
 }
 
-/// Of each report, the reports themselves or their tables: each keeps the whole alive.
+/// The page's reports; each keeps the whole page alive.
 std::vector<Report> reports_of(const Page& page) {
   std::vector<Report> reports;
   for (const report::Report& report : page.page->reports)
@@ -104,7 +103,7 @@ void bind_page(nb::module_& module) {
 
 NB_MODULE(_core, module) {
   using namespace stepscope::python;
-  nb::set_leak_warnings(false);  // PyTorch keeps what a program has at its end
+  nb::set_leak_warnings(false);  // PyTorch keeps objects alive at exit
   nb::register_exception_translator(raise_refusal);
   module.attr("version") = STEPSCOPE_VERSION;
   module.attr("rows_on_terminal") = stepscope::report::kRowsOnTerminal;

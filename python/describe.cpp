@@ -17,7 +17,7 @@ nb::str text(std::string_view raw) {
   return nb::str(valid.data(), valid.size());
 }
 
-/// As os.fsdecode would: the bytes of a path may be anything.
+/// Like os.fsdecode: a path may contain any bytes.
 nb::object path(const std::string& raw) {
   return nb::steal(PyUnicode_DecodeFSDefaultAndSize(raw.data(), static_cast<Py_ssize_t>(raw.size())));
 }

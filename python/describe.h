@@ -1,5 +1,5 @@
-// What can be asked and what was read, as plain Python dictionaries; python/stepscope makes its dataclasses
-// of them.
+// The analyses and the ranks of a trace as plain Python dictionaries, from which python/stepscope makes its
+// dataclasses.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -11,7 +11,7 @@
 
 namespace stepscope::python {
 
-/// As valid UTF-8.
+/// The texts as valid UTF-8.
 std::vector<std::string> texts(const std::vector<std::string>& raw);
 
 nanobind::list analyses();

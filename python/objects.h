@@ -1,5 +1,5 @@
-// What the module's objects hold. Each keeps alive what it looks into; all of it is const, so threads may
-// share it.
+// The C++ side of the module's objects. Each keeps the data that it refers to alive; all data is const, so
+// threads may share it.
 #pragma once
 
 #include <cstddef>
@@ -23,11 +23,11 @@ struct Trace {
       : trace(std::move(read)), paths(std::move(from)), threads(most_threads) {}
 
   const trace::Trace trace;
-  const std::vector<std::string> paths;  ///< as they were given
+  const std::vector<std::string> paths;  ///< as given by the caller
   const unsigned threads;
 
-  /// What analyses of the chosen steps share. That of the last choice is kept: who asks for one table mostly
-  /// asks for more.
+  /// Data that all analyses of the chosen steps share. Cached for the last choice of steps, as callers often
+  /// ask several questions about it.
   std::shared_ptr<const analyze::Derived> derived(const report::Params& params) const {
     const std::lock_guard lock(mutex_);
     if (std::string step(params.text("step")); derived_ == nullptr || step != step_) {
@@ -47,8 +47,8 @@ using Given = std::vector<std::pair<std::string, std::string>>;  ///< params by 
 
 struct Report {
   std::shared_ptr<const report::Report> report;
-  std::shared_ptr<const report::Verdict> verdict = nullptr;  ///< what it prints, where it is of findings
-  std::string headline = {};  ///< of a comparison, which its first table prints
+  std::shared_ptr<const report::Verdict> verdict = nullptr;  ///< of findings: printed in place of `report`
+  std::string headline = {};  ///< of a comparison; printed with its first table
 };
 
 struct Page {

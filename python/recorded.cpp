@@ -31,11 +31,11 @@ using Columns = std::map<std::string, std::vector<std::int64_t>>;
 
 struct Recorded {
   record::FunctionEvents events;
-  std::vector<std::int64_t> flops;  // per event; empty unless the recording was asked for them
+  std::vector<std::int64_t> flops;  // per event; empty unless the recording has with_flops
   std::vector<std::string> notes;
 };
 
-/// Per event; ops of one name with the same inputs are worked out once.
+/// FLOPs per event, computed once for ops with the same name and inputs.
 std::vector<std::int64_t> flops_of(const record::FunctionEvents& events) {
   std::vector<std::int64_t> out;
   std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> known;
@@ -106,7 +106,7 @@ Columns columns_of(const Recorded& recorded) {
           {"flops", recorded.flops.empty() ? std::vector<std::int64_t>(e.size()) : recorded.flops}};
 }
 
-/// Per group its sums, and what its first event tells.
+/// Each group's sums, and other columns from its first event.
 Columns averages_of(const Recorded& recorded, bool by_shapes, std::int64_t stack_depth, bool by_overload) {
   const record::FunctionEvents& e = recorded.events;
   const auto a = record::function_averages(e, recorded.flops, {by_shapes, stack_depth, by_overload});
@@ -138,7 +138,7 @@ std::vector<std::string> inputs_of(const Recorded& recorded) {
   return texts(out);
 }
 
-/// Kineto's JSON of a recording; what was lost, as sentences.
+/// Writes a recording as Kineto's JSON. Returns losses as sentences.
 std::vector<std::string> export_recording(const nb::bytes& recording, const nb::bytes& output,
                                           const std::vector<std::string>& metadata) {
   const std::string from = path_of(recording), to = path_of(output);

@@ -1,4 +1,4 @@
-// Recordings as torch.profiler's events and averages, column by column.
+// Recordings as columns of torch.profiler's events and averages.
 #pragma once
 
 #include <nanobind/nanobind.h>

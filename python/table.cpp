@@ -18,7 +18,7 @@ namespace {
 using Unlocked = nb::call_guard<nb::gil_scoped_release>;
 using report::Column;
 
-/// A PyCapsule that owns `Struct`, by the names that Arrow's PyCapsule interface gives them.
+/// A PyCapsule that owns a `Struct`; `name` is as in Arrow's PyCapsule interface.
 template <class Struct, class Fill>
 nb::object capsule(const char* name, Fill fill) {
   auto owned = std::make_unique<Struct>();
@@ -37,7 +37,7 @@ nb::object capsule(const char* name, Fill fill) {
   return nb::steal(made);
 }
 
-/// Texts are gathered when they are first asked for.
+/// Built on first use, as it collects the texts of all rows.
 const report::ArrowTable& arrow_of(const Table& table) {
   const nb::gil_scoped_release unlocked;
   return table.arrow();
@@ -81,7 +81,7 @@ nb::object view(const std::vector<Number>& numbers, nb::handle owner) {
   return nb::cast(nb::ndarray<nb::numpy, const Number, nb::ndim<1>>(numbers.data(), {numbers.size()}, owner));
 }
 
-/// A read-only array over the column's memory, missing values as they lie there; None of texts.
+/// A read-only array over the column's memory, with missing values as stored; None for a column of texts.
 nb::object numbers_of(nb::handle_t<Table> self, std::size_t index) {
   const Column& column = column_at(nb::cast<const Table&>(self), index);
   if (const auto* ints = std::get_if<report::Ints>(&column.values)) return view(*ints, self);

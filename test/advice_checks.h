@@ -1,4 +1,4 @@
-// What the advice says of a trace file, and what tests know of it.
+// The advice for a trace file, and what tests expect of it.
 #pragma once
 
 #include "advise/verdict.h"
@@ -19,7 +19,7 @@ inline report::Report advice(const std::string& path, unsigned threads = 0) {
   return as_report(advise::verdict(derived, advise::gather(derived, threads), threads));
 }
 
-/// The word, the finding that comes first, others that are listed, and rules that stay silent.
+/// The expected word, first finding, other listed findings, and rules that stay silent.
 struct KnownAdvice {
   const char *part, *word, *first;
   Cells listed, quiet;
@@ -37,7 +37,7 @@ inline void expect_advice(const std::string& path, const KnownAdvice& k) {
     EXPECT_EQ(std::count(ids.begin(), ids.end(), id), 0) << k.part << " " << id;
 }
 
-/// A column in ms; -1 where it is empty.
+/// A column in ms; -1 for empty cells.
 inline std::vector<double> ms(const report::Table& table, std::string_view column) {
   std::vector<double> out;
   for (const std::string& cell : cells(table, column))
@@ -45,7 +45,7 @@ inline std::vector<double> ms(const report::Table& table, std::string_view colum
   return out;
 }
 
-/// What a finding saves alone, ms per step; {-1, -1} when it is not there.
+/// What a finding saves alone, ms per step; {-1, -1} without the finding.
 inline std::pair<double, double> saving(const report::Report& report, const std::string& id) {
   const Cells ids = cells(report.tables[1], "id");
   const auto at = static_cast<std::size_t>(std::find(ids.begin(), ids.end(), id) - ids.begin());
@@ -53,7 +53,7 @@ inline std::pair<double, double> saving(const report::Report& report, const std:
   return {ms(report.tables[1], "saving_low")[at], ms(report.tables[1], "saving_high")[at]};
 }
 
-/// The ids of the findings in whose families a letter of `families` stands, sorted.
+/// The sorted ids of the findings whose family letter is in `families`.
 inline Cells ids_of(const report::Report& report, std::string_view families) {
   Cells ids = cells(report.tables[1], "id");
   std::erase_if(ids, [&](const std::string& id) { return families.find(id[0]) == std::string_view::npos; });

@@ -1,5 +1,5 @@
-// What holds for the advice of any recording: bounds of the savings, and one answer whatever the order of the
-// events and the number of threads.
+// Properties of the advice for any recording: bounds of the savings, and the same answer for any order of the
+// events and any number of threads.
 #include <random>
 
 #include "advise/verdict.h"
@@ -35,7 +35,7 @@ class AdviceOf : public testing::TestWithParam<std::string> {
   trace::Trace trace_;
 };
 
-/// ns; 0 where it is empty.
+/// The cell's value, times in ns; 0 if it is empty.
 std::int64_t at(const report::Table& table, std::string_view column, std::size_t row) {
   const auto& values = std::get<report::Ints>(table.column(column)->values);
   return values[row] == report::kNoInt ? 0 : values[row];
@@ -51,8 +51,8 @@ std::int64_t fact(const report::Report& overview, std::string_view name) {
   return 0;
 }
 
-// What leaves kernels as they are saves at most the step without its compute time, what shortens them at most
-// the step.
+// A change that leaves kernels as they are saves at most the step less its compute time; one that shortens
+// kernels saves at most the step.
 TEST_P(AdviceOf, SavingsHaveBounds) {
   const report::Report report = advice(trace_), overview = test::answer("overview", trace_);
   const report::Table &verdict = report.tables[0], &findings = report.tables[1];

@@ -1,4 +1,4 @@
-// What the advice says of recorded traces: the word, what to change first, and which rules stay silent.
+// The advice for recorded traces: the word, what to change first, and which rules stay silent.
 #include "advice_checks.h"
 #include "report/formats/json.h"
 
@@ -18,8 +18,8 @@ std::string path_of(std::string_view part) {
 
 const test::KnownAdvice kKnown[] = {
     {"tb_samples/resnet50_num_workers_0/", "host-bound", "I01", {"H03", "H04", "P01"}, {"H01", "S01", "I02"}},
-    // C01 was judged first, worth 2.8 to 7.8 ms a step: a replay without these copies saves 36.5 ms in the
-    // first recorded step and 0.17 to 0.34 ms in each of the other five.
+    // C01 was once ranked first, at 2.8 to 7.8 ms per step: a replay without these copies saves 36.5 ms in
+    // the first recorded step and 0.17 to 0.34 ms in each of the other five.
     {"tb_samples/resnet50_num_workers_4/",
      "mixed",
      "H04",
@@ -61,8 +61,8 @@ TEST(RecordedAdvice, WordFindingsAndSilence) {
   for (const test::KnownAdvice& k : kKnown) test::expect_advice(path_of(k.part), k);
 }
 
-// Section by section what the families of input, host, waits and graphs say of every recording, and what the
-// advice comes to.
+// For every recording: the findings of the families input, host, waits and graphs, and the outcome of the
+// advice.
 TEST(RecordedAdvice, InputHostWaitsAndGraphs) {
   if (test::recorded_traces().empty()) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
   struct Outcome {
@@ -104,7 +104,7 @@ TEST(RecordedAdvice, InputHostWaitsAndGraphs) {
   }
 }
 
-// One step of one recording lost its CPU; no other recorded step is an outlier for its length on the device.
+// One step of one recording lost its CPU (H09, within I06); no other recorded step is such an outlier.
 TEST(RecordedAdvice, OneStepSharesItsCpu) {
   if (test::recorded_traces().empty()) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
   for (const std::string& path : test::recorded_traces()) {
@@ -120,19 +120,19 @@ TEST(RecordedAdvice, OneStepSharesItsCpu) {
   }
 }
 
-// The same program with workers measured 36.5 ms less by the mean of its steps, 49.0 ms by their median.
+// Measured with workers, the same program took 36.5 ms less by its mean step, 49.0 ms by its median.
 TEST(RecordedAdvice, TheLoaderIsWorthWhatItsRepairGave) {
   const std::string path = path_of("tb_samples/resnet50_num_workers_0/");
   if (path.empty()) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
   const report::Report report = advice(path);
   const report::Table& findings = report.tables[1];
-  EXPECT_NEAR(ms(report.tables[0], "together_high")[0], 65.0, 0.5);  // the optimizer's loop hides then
+  EXPECT_NEAR(ms(report.tables[0], "together_high")[0], 65.0, 0.5);  // the optimizer's loop is then hidden
   EXPECT_LE(ms(findings, "saving_low")[0], 36.5);
   EXPECT_GE(ms(findings, "saving_high")[0], 49.0);
-  // Lower precision saves little while the loader limits, and four times that afterwards.
+  // Lower precision saves little while the loader limits the step, and four times as much afterwards.
   const Cells ids = test::cells(findings, "id");
-  // The optimizer's loop hides behind the loader: it comes behind what adds more, and with that it shows
-  // again.
+  // The loader hides the optimizer's loop (H03): it is listed after findings that add more, and counts again
+  // once they are done.
   EXPECT_EQ(ids, (Cells{"I01", "H04", "P01", "H03"}));
   EXPECT_EQ(test::cells(findings, "when"), (Cells{"now", "now", "next", "next"}));
   EXPECT_NEAR(ms(findings, "saving_high")[2], 2.65, 0.2);
@@ -147,17 +147,17 @@ TEST(RecordedAdvice, SavingsAreOfTheSizeThatTheStepAllows) {
     double low, high;
   };
   const Range ranges[] = {
-      {"tb_samples/resnet50_num_workers_4/", "C01", 0, 1.78},  // of the steps behind the first
+      {"tb_samples/resnet50_num_workers_4/", "C01", 0, 1.78},  // of the steps after the first
       {"v100_ns_resolution/", "P01", 19.6, 39.1},  // 58.7 ms of such kernels; the host needs 37 of 97 ms
       {"v100_memory_events/", "N02", 18.8, 31.6},
       {"diff_pair/v100/", "C05", 5.5, 16.5},   // 15.6 as recorded; recording took 5 % of the host's time
       {"diff_pair/v100/", "P01", 10.2, 21.2},  // 20.3, likewise
-      // The host takes 33.0 of 35.2 ms, and 16.2 of 18.8 ms; recording 16.1 and 38.8 % of that.
+      // Next two rows: the host takes 33.0 of 35.2 and 16.2 of 18.8 ms, recording 16.1 and 38.8 % of that.
       {"h100_qwen1.5_0.5b/", "K01", 2.23, 7.2},
       {"mi300_resnet_checkpointing/", "N03", 2.6, 8.8},
-      {"h100_vit/", "H01", 1.08, 3.24},                    // of 6.50 ms late 2.9 are recording's
-      {"mi300_resnet_checkpointing/", "C07", 0.31, 0.64},  // 1.66 ms, part of it beside collectives
-      {"a100_nccl/", "N09", 0, 5.95},                      // 161 ranges of 55 µs, of which 37 are the copy
+      {"h100_vit/", "H01", 1.08, 3.24},                    // of 6.50 ms late, 2.9 ms are due to recording
+      {"mi300_resnet_checkpointing/", "C07", 0.31, 0.64},  // 1.66 ms, partly overlapped by collectives
+      {"a100_nccl/", "N09", 0, 5.95},                      // 161 ranges of 55 µs, 37 µs of it the copy
       {"mi300_resnet_checkpointing/", "N09", 0, 0.28},
       {"mi300_resnet_checkpointing/", "K09", 0, 0.36},  // 16 % of 6.4 ms of kernels, likewise
   };
@@ -171,15 +171,15 @@ TEST(RecordedAdvice, SavingsAreOfTheSizeThatTheStepAllows) {
 TEST(RecordedAdvice, WhatLimitsNextAndWhatTheProfilerHides) {
   if (test::recorded_traces().empty()) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
   EXPECT_EQ(test::cells(advice(path_of("mi300_resnet_checkpointing/")).tables[1], "aside")[0],
-            "then the host keeps the step at 16.2 ms; up to 8.8 ms where no profiler slows the host");
+            "then the host keeps the step at 16.2 ms; up to 8.8 ms if no profiler slows the host");
   const report::Report qwen = advice(path_of("h100_qwen1.5_0.5b/"));
   EXPECT_NE(test::cells(qwen.tables[0], "headline")[0].find("nearly balanced"), std::string::npos);
   EXPECT_EQ(test::cells(qwen.tables[1], "aside")[0].substr(0, 41),
             "then the host keeps the step at 33.0 ms; ");
 }
 
-// The device's matrix work could take a third of its time, but the host holds the step as long: that is no
-// saving of 1.4 ms beside the others, but one of 14 ms behind them.
+// The device's matrix work could take a third of its time, but the host keeps the step as long: P01 saves
+// about 1.5 ms together with the others, and about 14.8 ms once they are done.
 TEST(RecordedAdvice, WhatSavesMostOnceOthersAreDoneComesNext) {
   const std::string path = path_of("tb_samples/resnet50_num_workers_4/");
   if (path.empty()) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
@@ -193,7 +193,7 @@ TEST(RecordedAdvice, WhatSavesMostOnceOthersAreDoneComesNext) {
   EXPECT_NEAR(ms(findings, "after_high")[at], 14.8, 0.7);
 }
 
-// mi300: 968 of 3,653 device events, all of which ended before the first step began.
+// mi300: Q03 counts 968 of 3,653 device events, all of which ended before the first step began.
 TEST(RecordedAdvice, WorkFromBeforeTheStepsIsNoDefect) {
   if (test::recorded_traces().empty()) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
   const report::Report report = advice(path_of("mi300_resnet_checkpointing/"));
@@ -203,7 +203,7 @@ TEST(RecordedAdvice, WorkFromBeforeTheStepsIsNoDefect) {
   EXPECT_EQ(test::cells(report.tables[2], "class")[at], "C");
 }
 
-// 404 collectives a step, 95 % of whose time is in ones of 100 µs and more.
+// 404 collectives per step; 95 % of their time is in collectives of 100 µs and more.
 TEST(RecordedAdvice, NoLatencyIsClaimedOfLongCollectives) {
   const std::string path = path_of("v100_memory_events/");
   if (path.empty()) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
@@ -212,7 +212,7 @@ TEST(RecordedAdvice, NoLatencyIsClaimedOfLongCollectives) {
   const auto at = static_cast<std::size_t>(std::find(ids.begin(), ids.end(), "N02") - ids.begin());
   ASSERT_LT(at, ids.size());
   EXPECT_EQ(test::cells(findings, "title")[at],
-            "404 collectives per step: issuing them one by one takes 37.7 ms of the host");
+            "404 collectives per step: issuing them one by one takes 37.7 ms on the host");
   EXPECT_EQ(test::cells(findings, "confidence")[at], "medium");
 }
 
@@ -224,12 +224,14 @@ TEST(RecordedAdvice, SmallGridsAndFreeMemoryAreSaidWithLaunches) {
       evidence.find("78.4 % of kernel time runs on fewer blocks than the device has multiprocessors (K02)"),
       std::string::npos)
       << evidence;
-  EXPECT_NE(evidence.find("of device memory are used at the peak (A03)"), std::string::npos) << evidence;
+  EXPECT_NE(evidence.find("of device memory are used at the peak, so a batch twice as large fits"),
+            std::string::npos)
+      << evidence;
 }
 
-// Of the recordings one computes activations again, and a training of convolutions leaves cuDNN's choice to
-// its heuristics: what that costs is hidden until lower precision is done, which replaces the same kernels.
-// No kernel of a program's own holds few threads, no product's last round is nearly empty, no clock falls.
+// One recording recomputes activations (K09). Another trains convolutions with cuDNN's heuristic choice, but
+// lower precision replaces the same kernels and hides what that costs. No custom kernel has few threads, no
+// matrix product's last wave is nearly empty, no clock drops.
 TEST(RecordedAdvice, KernelsThatCouldBeFasterAsTheyAre) {
   if (test::recorded_traces().empty()) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
   constexpr std::string_view kRules[] = {"K03", "K05", "K08", "K09", "K10"};
@@ -245,8 +247,8 @@ TEST(RecordedAdvice, KernelsThatCouldBeFasterAsTheyAre) {
 constexpr std::string_view kShorterKernels[] = {"P01", "P03", "K01", "K02", "K03", "K05",
                                                 "K08", "K09", "K10", "C05", "C07", "C08"};
 
-// No saving that leaves kernels as long as they are is longer than the step without its compute, all together
-// no more than their sum.
+// No saving that leaves kernel durations unchanged exceeds the step less its compute time; all together save
+// at most their sum.
 TEST(RecordedAdvice, SavingsHaveBounds) {
   for (const std::string& path : test::recorded_traces()) {
     const report::Report report = advice(path);

@@ -1,4 +1,4 @@
-// What the advice says of shipped traces: the twins of advice_recorded_test.cpp, and what was planted.
+// The advice for shipped traces: counterparts of the tests in advice_recorded_test.cpp, planted problems.
 #include "advice_checks.h"
 
 namespace stepscope {
@@ -77,7 +77,7 @@ TEST(ShippedAdvice, InputHostWaitsAndGraphs) {
   }
 }
 
-// No step of these lost its CPU, and only one trace computes activations again.
+// No step of these traces lost its CPU, and only one trace recomputes activations.
 TEST(ShippedAdvice, RulesThatStaySilent) {
   for (const Shipped& s : shipped()) {
     Cells found = test::cells(advice(s.path).tables[1], "id");
@@ -89,8 +89,8 @@ TEST(ShippedAdvice, RulesThatStaySilent) {
   }
 }
 
-// A saving is a range around what the simulation without the problem took less, in ms of a mean step:
-// `make_trace --truth` says it.
+// A saving's range contains what the simulation without the problem took less, in ms of a mean step (from
+// `make_trace --truth`).
 TEST(ShippedAdvice, SavingsHoldWhatWasMeasured) {
   struct Measured {
     std::string path;
@@ -118,7 +118,7 @@ TEST(ShippedAdvice, TheLoaderIsWorthWhatItsRepairGave) {
   EXPECT_GE(high, 16.5);
 }
 
-// Fewer kernels of the optimizer end the host's wait; only then do longer element-wise kernels count.
+// The host limits until the optimizer launches fewer kernels (H03); only then does K01 save time.
 TEST(ShippedAdvice, WhatSavesMostOnceOthersAreDoneComesNext) {
   const report::Table findings = advice(data("xpu_optimizer.json.gz")).tables[1];
   EXPECT_EQ(test::cells(findings, "id"), (Cells{"H03", "K01"}));
@@ -136,7 +136,7 @@ TEST(ShippedAdvice, WhatARecordingLacksIsSaid) {
 
 TEST(GeneratedAdvice, NamesWhatWasPlanted) {
   EXPECT_EQ(test::cells(advice(sample("item_sync.json.gz")).tables[1], "id"), Cells{"S01"});
-  // The tiny kernels come from one loop; what else launches one by one is left to H01.
+  // H05 covers the tiny kernels of one loop; H01 covers the other single launches.
   const report::Table tiny = advice(sample("tiny_kernels.json.gz")).tables[1];
   EXPECT_EQ(test::cells(tiny, "id"), (Cells{"H05", "H01"}));
   EXPECT_NE(test::cells(tiny, "title")[0].find("300 × aten::mul at train.py:36"), std::string::npos);

@@ -1,4 +1,4 @@
-// What HTA takes kernels for, by their names.
+// The types that HTA gives kernels, by their names.
 #include <gtest/gtest.h>
 #include <simdjson.h>
 

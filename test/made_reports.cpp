@@ -114,8 +114,8 @@ report::Verdict made_verdict() {
   report::RankVerdict& rank = verdict.ranks.emplace_back();
   rank.bound = report::Bound::host;
   rank.headline =
-      "Host-bound: the device idles 43 % of each 178 ms step, most of it (59 ms) while the data loader is "
-      "waited for.";
+      "Host-bound: the device idles 43 % of each 178 ms step, most of it (59 ms) while the host waits for "
+      "the data loader.";
   rank.step = 178100000;
   rank.steps = 6;
   const auto add = [&](report::RuleId id, const char* title, report::Range saving, Confidence confidence,

@@ -17,7 +17,7 @@ report::Report made_memory();
 report::Report made_ranks();
 /// A flame of nested boxes.
 report::Report made_flame();
-/// Verdict, three findings, two troubles.
+/// A verdict, three findings, two troubles.
 report::Verdict made_verdict();
 report::Page made_page();
 

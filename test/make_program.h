@@ -1,4 +1,4 @@
-// A made training loop for tests of rules: every step does the same, and one thing of it can be planted.
+// A made training loop for tests of rules: all steps are the same, and one problem can be planted.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 
 namespace stepscope::test {
 
-/// Each step: loading, then what prepares the batch, then rounds of [host work, a launch of 5 µs whose kernel
+/// Each step: loading, then preparing the batch, then rounds of [host work, a launch of 5 µs whose kernel
 /// starts 1 µs later], then a pause. Times in µs.
 struct Program {
   struct Range {
@@ -19,7 +19,7 @@ struct Program {
   };
   int steps = 4, rounds = 20;
   Range loading{"user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 0};
-  int first_loading = 0;  ///< more of it in the first step
+  int first_loading = 0;  ///< extra time in the first step
   Range prepare, work{"cpu_op", "aten::mm", 50}, pause;
   bool launch_inside = false;  ///< the launch is part of the host work's range
   std::string kernel = "k", op_args;
@@ -83,7 +83,7 @@ class Advice {
   }
   Cells ids() const { return cells(report_.tables[1], "id"); }
   bool has(const char* id) const { return cell(id, "id") == id; }
-  /// Of the finding `id`; "none" without it.
+  /// A cell of the finding `id`; "none" without the finding.
   std::string cell(const char* id, const char* column) const {
     const Cells all = ids();
     const auto at = static_cast<std::size_t>(std::find(all.begin(), all.end(), id) - all.begin());

@@ -17,7 +17,7 @@
 
 namespace stepscope::test {
 
-/// Reads `json` as one file. The temporary file is gone when it returns.
+/// Reads `json` as one file. The temporary file is removed before it returns.
 inline trace::Trace open_json(std::string_view json) {
   static int count = 0;
   const std::filesystem::path path =
@@ -34,12 +34,12 @@ inline trace::Trace open_json(std::string_view json) {
   return std::move(trace).value();
 }
 
-/// A document of these events, which stand between the brackets of "traceEvents".
+/// A document of these events, given as the text between the brackets of "traceEvents".
 inline trace::Trace open_events(std::string_view events) {
   return open_json("{\"schemaVersion\": 1, \"traceEvents\": [" + std::string(events) + "]}");
 }
 
-/// Ranks 0, 1, … of one job: of each the events of its file. `order`: in which the files are named.
+/// Ranks 0, 1, … of one job, each from its file's events. `order`: the order in which the files are named.
 inline trace::Trace open_ranks(const std::vector<std::string>& events,
                                const std::vector<std::size_t>& order = {}) {
   static int count = 0;
@@ -80,7 +80,7 @@ inline report::Params params(std::initializer_list<std::pair<std::string, std::s
   return out;
 }
 
-/// One column as texts; "-" where a value is missing, reals with 6 significant digits.
+/// One column as texts; "-" for missing values, reals with 6 significant digits.
 inline std::vector<std::string> cells(const report::Table& table, std::string_view name) {
   const report::Column* column = table.column(name);
   if (column == nullptr) {

@@ -1,4 +1,4 @@
-// Every analysis on every trace: it ends, its columns are of one length, shares are shares.
+// Runs every analysis on every trace: it ends, its columns have equal lengths, shares are shares.
 #include "make_rank.h"
 #include "support/traces.h"
 

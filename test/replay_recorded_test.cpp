@@ -10,7 +10,7 @@
 namespace stepscope {
 namespace {
 
-/// The file at, or the only one in, `part` of the recorded traces; nothing when it is absent.
+/// The first readable trace in folder `part` of the recorded traces; nothing if there is none.
 std::optional<trace::Trace> recorded(std::string_view part) {
   for (const std::string& path : test::recorded_traces()) {
     if (path.find("/traces/" + std::string(part) + "/") == std::string::npos) continue;
@@ -31,7 +31,7 @@ double number(const report::Table& table, const char* column, std::size_t row) {
   return reals != nullptr ? (*reals)[row] : static_cast<double>(std::get<report::Ints>(c->values)[row]);
 }
 
-/// ms per step that each change of `scale` saves, the sum of all last.
+/// ms per step that each change of `scale` saves; the last is that of all together.
 std::vector<double> savings(const trace::Trace& trace, const std::string& scale) {
   const report::Report report = test::answer("whatif", trace, test::params({{"scale", scale}}));
   std::vector<double> out;
@@ -63,7 +63,7 @@ TEST(RecordedReplay, ReproducesTheRecordedLength) {
   const auto without = recorded("mi300_sglang_decode");  // 463 ms of device records are missing
   ASSERT_TRUE(without);
   const std::vector<std::string> notes = test::answer("whatif", *without).notes;
-  ASSERT_EQ(notes.size(), 2u);  // refused, and what the recording lacks
+  ASSERT_EQ(notes.size(), 2u);  // the refusal, and what the recording lacks
   EXPECT_NE(notes[1].find("device records are missing"), std::string::npos) << notes[1];
 }
 
@@ -76,7 +76,7 @@ TEST(RecordedReplay, LoaderFirstThenConvolutions) {
   EXPECT_NEAR(saved[1], 2.55, 0.25);
   EXPECT_NEAR(saved[2], 6.0, 0.1);
   const auto both = savings(*trace, "data_loading=0; device:/onv/=0.5");
-  EXPECT_NEAR(both[2] - both[0], 12.4, 0.75);  // once the loader is gone the convolutions count
+  EXPECT_NEAR(both[2] - both[0], 12.4, 0.75);  // without the loader the convolutions count
 }
 
 TEST(RecordedReplay, AHostThatNeverWaitsGainsNothingFromAFasterDevice) {
@@ -122,7 +122,7 @@ std::optional<trace::Trace> shipped(const std::string& path) {
   return trace.ok() ? std::optional(std::move(trace).value()) : std::nullopt;
 }
 
-// Without device events there is nothing to replay; where nine of ten are lost, the step loses 0.3 %.
+// Without device events there is nothing to replay; where nine of ten are lost, the step is 0.3 % off.
 TEST(GeneratedReplay, ReproducesTheRecordedLength) {
   for (const std::string& path : test::shipped_traces()) {
     if (path.find("/generated_") == std::string::npos) continue;
@@ -170,7 +170,7 @@ TEST(GeneratedLedger, Bounds) {
   }
 }
 
-/// Step length without a planted problem, as its generator measured it by leaving the problem out.
+/// Step length without a planted problem, as measured by the generator, which ran without the problem.
 double true_step(const std::string& name) {
   std::stringstream text;
   text << std::ifstream(sample(name) + ".truth.json").rdbuf();
@@ -191,7 +191,7 @@ TEST(GeneratedReplay, FindsTheStepWithoutTheProblem) {
   }
 }
 
-// No step is shorter than the busiest stream's work in it, whatever host work is removed.
+// No step is shorter than the work of its busiest stream, whatever host work is removed.
 TEST(GeneratedReplay, NeverBelowWhatTheDeviceMustDo) {
   for (const char* name : {"slow_input", "item_sync", "tiny_kernels", "healthy"}) {
     const std::string one[] = {sample(name) + ".json.gz"};

@@ -1,6 +1,6 @@
-// Traces of many versions and vendors, cut and damaged at many places: never a crash, never an empty
-// success, and every complete event before the damage is kept. And: neither the order of the events in a file
-// nor the number of threads changes an answer. Large files are tested in excerpts, and whole a few times
+// Cuts and damages traces of many versions and vendors at many places: there is never a crash and never an
+// empty success, and every complete event before the damage is kept. Neither the order of the events in a
+// file nor the number of threads changes an answer. Large files are tested in excerpts, and whole a few times
 // (STEPSCOPE_WHOLE).
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ std::size_t times(const char* variable, std::size_t usual) {
   return text != nullptr ? std::strtoul(text, nullptr, 10) : usual;
 }
 
-/// All recorded files, and the shipped ones that are small enough for many sweeps, of a job one rank.
+/// All recorded files, and the shipped ones small enough for many sweeps; only one rank per job.
 std::vector<std::string> trace_files() {
   std::vector<std::string> files = test::recorded_traces();
   for (const std::string& path : test::shipped_traces())
@@ -41,7 +41,7 @@ std::vector<std::string> trace_files() {
   return files;
 }
 
-/// A recorded file: its text, and where each event stands in it.
+/// A recorded file: its text, and the position of each event in it.
 struct Recorded {
   std::string text;
   std::vector<Span> events;
@@ -55,7 +55,7 @@ struct Recorded {
     if (text.size() - rest < 4000) return out.append(text, rest);
     return out.append(text.front() == '[' ? "]" : "]}");
   }
-  /// About `bytes` of it, from anywhere; all of it when it is not larger than twice that.
+  /// About `bytes` of the text, from anywhere; all of it if it has at most twice as many.
   std::string excerpt(std::size_t bytes, bench::Dice& dice) const {
     if (text.size() <= 2 * bytes) return text;
     const std::size_t first = dice.below(events.size());
@@ -65,11 +65,10 @@ struct Recorded {
   }
 };
 
-/// What a row is, without the ids of one Trace: to find rows of a whole text again in a damaged one.
+/// The identity of a row without the ids of one Trace: finds rows of a whole text again in a damaged one.
 using Event = std::tuple<std::uint32_t, std::int64_t, std::int64_t, std::string>;
 
-/// Rows of the first `count` entries of the event list that stand for themselves (begin and end events need a
-/// partner).
+/// Rows of the first `count` entries of the event list, except begin and end events, which need a partner.
 std::vector<Event> first_rows(const trace::Trace& trace, std::size_t count) {
   const trace::Rank& rank = trace.ranks.at(0);
   std::vector<Event> rows;
@@ -98,7 +97,7 @@ class Robustness : public testing::TestWithParam<std::string> {
     recorded_.events = events_in(recorded_.text);
     ASSERT_GT(recorded_.events.size(), 0u);
   }
-  /// One that holds a timed event: some stretches are all names and arrows.
+  /// An excerpt with a timed event: some stretches are all names and arrows.
   std::string readable_excerpt(std::size_t bytes, bench::Dice& dice) const {
     std::string text = recorded_.excerpt(bytes, dice);
     for (int i = 0; i < 100 && !test::open_text(text, kSmall).ok(); ++i)
@@ -109,7 +108,8 @@ class Robustness : public testing::TestWithParam<std::string> {
   Recorded recorded_;
 };
 
-/// Reads a text that is good up to `good` bytes and checks that all complete events there are in the answer.
+/// Reads a text that is undamaged up to `good` bytes and checks that the answer has all complete events
+/// there.
 void expect_kept(std::string_view damaged, std::size_t good, const std::vector<Span>& events,
                  const trace::Trace& whole, bool with_analyses) {
   const std::size_t complete = complete_before(events, good);
@@ -190,7 +190,7 @@ TEST_P(Robustness, MutantsNeverCrashAndKeepWhatIsBeforeTheDamage) {
   }
 }
 
-/// Every row with all that was recorded and derived, without its place in the file.
+/// Every row with all that was recorded and derived, without its position in the file.
 std::string dump_without_places(const trace::Trace& trace) {
   const trace::Rank& rank = trace.ranks.at(0);
   const trace::EventTable& e = rank.events;

@@ -1,6 +1,6 @@
-// What the TensorBoard plugin 0.4.3 itself computed against the tb_ analyses: of shipped traces, whose
-// numbers bench/peers/plugin_numbers.py wrote to test/data/tb, and of those in ../shared/golden/tb. Times
-// within 0.1 % or 1 µs, ratios within 0.1 % or 0.000001, counts equal.
+// Compares the tb_ analyses with numbers of the TensorBoard plugin 0.4.3 itself: for shipped traces, written
+// to test/data/tb by bench/peers/plugin_numbers.py, and for the traces in ../shared/golden/tb. Times agree
+// within 0.1 % or 1 µs, ratios within 0.1 % or 0.000001, counts exactly.
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
@@ -45,7 +45,7 @@ constexpr Golden kGoldens[] = {
     {"v100_ns_resolution", "v100_ns_resolution/rank-0.1102.pt.trace.json.gz"},
 };
 
-// The released plugin knows no later dialect: it leaves out the category cuda_runtime.
+// Only old dialects: the released plugin leaves out the category cuda_runtime of later ones.
 constexpr Golden kShippedGoldens[] = {
     {"2021_workers", "test/data/generated_2021_workers.json.gz"},
     {"straggler_0", "test/data/generated_straggler/rank0.pt.trace.json.gz"},
@@ -75,7 +75,7 @@ const std::string& text_at(const Table& table, std::string_view name, std::size_
   return std::get<report::Texts>(column(table, name).values)[row];
 }
 
-/// The row of that text, or the number of rows.
+/// The first row with that text, or the number of rows.
 std::size_t row_of(const Table& table, std::string_view name, std::string_view text) {
   std::size_t row = 0;
   while (row < table.rows() && text_at(table, name, row) != text) ++row;
@@ -121,7 +121,7 @@ TEST_P(TbGolden, steps) {
   const Report report = analyze::tb::steps(analyze::Derived(*trace_, Params()), Params());
   const Table& table = report.tables.at(0);
   const object steps = golden("steps");
-  // The golden file is keyed by the step's name: of equally named steps it holds the last one.
+  // The golden file is keyed by the step's name: it holds the last of several steps with one name.
   std::map<std::string, std::size_t> last_row;
   for (std::size_t row = 0; row < table.rows(); ++row) last_row[text_at(table, "step", row)] = row;
   EXPECT_EQ(last_row.size(), steps.size());
@@ -142,8 +142,8 @@ TEST_P(TbGolden, steps) {
   EXPECT_NEAR(total / static_cast<double>(table.rows()), number(golden("average").at(8)), 1.0);
 }
 
-/// A metric of the golden file by device, against a column. What the file leaves out must be empty, or 0
-/// where `zero_left_out`: it lists tensor-core ratios above 0 only.
+/// Compares a metric of the golden file, by device, with a column. Values that the file leaves out must be
+/// empty, or 0 if `zero_left_out`: it lists only tensor-core ratios above 0.
 void expect_metric(const Table& table, const char* name, const object& metric, double scale,
                    bool zero_left_out) {
   std::size_t met = 0;
@@ -218,7 +218,7 @@ TEST_P(TbGolden, kernels) {
     expect_time(int_at(table, "total", row), number(kernel["sum"]), std::string(name) + " sum");
     for (const char* key : {"mean", "min", "max"})
       expect_time(int_at(table, key, row), number(kernel[key]), std::string(name) + " " + key);
-    // The plugin's table fills 0 in where nothing was recorded; here that is empty.
+    // The plugin's table has 0 if nothing was recorded; here the cell is empty.
     const double blocks = real_at(table, "blocks_per_sm", row), occupancy = real_at(table, "occupancy", row);
     expect_ratio(std::isnan(blocks) ? 0 : blocks, number(kernel["blocks_per_sm"]),
                  std::string(name) + " blocks");

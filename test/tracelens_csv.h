@@ -50,7 +50,7 @@ inline std::vector<CsvRow> rows_of(const std::filesystem::path& path) {
   return rows;
 }
 
-// Python's repr of nested lists of numbers and strings as JSON: quotes change, what is inside them does not.
+// Python's repr of nested lists of numbers and strings as JSON: only the quotes around strings change.
 inline std::string json_of(const std::string& repr) {
   std::string out;
   char open = 0;
@@ -62,7 +62,7 @@ inline std::string json_of(const std::string& repr) {
       open = 0;
       out.push_back('"');
     } else if (open == 0 && c == ')') {
-      if (out.back() == ',') out.pop_back();  // a tuple of one: (5,)
+      if (out.back() == ',') out.pop_back();  // a tuple of one element: (5,)
       out.push_back(']');
     } else {
       out.push_back(open == 0 && c == '(' ? '[' : c);

@@ -1,7 +1,7 @@
 """Copies the figures of the benchmarks from bench/*.md into the Markdown files that show them.
 Usage: copy_figures.py [--check]. --check changes nothing and fails when a copy differs from its source.
 
-A file shows figures between the lines `<!-- figures: NAME -->` and `<!-- /figures -->`. BLOCKS below says what stands there.
+A file shows figures between the lines `<!-- figures: NAME -->` and `<!-- /figures -->`. BLOCKS below defines their content.
 README.md shows no measured figure anywhere else: --check looks for one."""
 
 import os
@@ -15,7 +15,7 @@ FIGURE = re.compile(r"\d[\d,.]*\s?(?:%|×|[µmn]?s\b|[KMG]i?B\b|times\b)")
 
 
 class NotFound(Exception):
-    """A source does not hold what a block asks for."""
+    """A source lacks something that a block needs."""
 
 
 def read(name):

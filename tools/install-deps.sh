@@ -1,8 +1,8 @@
 #!/bin/sh
-# Installs the Debian packages stepscope is built with, and only those that are missing.
+# Installs the Debian packages that stepscope is built with, if they are missing.
 #   tools/install-deps.sh [build] [test] [torch] [dev]     default: build
-# build: what the program needs; test: on top, what the tests and the benchmarks need; torch: PyTorch, for the profiler's
-# tests; dev: on top, clang and its tools.
+# build: what the program needs; test: also what the tests and the benchmarks need; torch: PyTorch, for the profiler's
+# tests; dev: also clang and its tools.
 set -eu
 
 build="g++ make cmake ninja-build pkg-config libfmt-dev libisal-dev libsimdjson-dev libsqlite3-dev zlib1g-dev"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Keeps a Python with the PyTorch of tools/pypi-torch.txt in ${XDG_CACHE_HOME:-~/.cache}/stepscope-bench, for tests and benches; two
-# minutes, once per version, and removing that folder is safe. Prints the path of that Python, or says that it could not be installed and prints nothing.
+# Keeps a Python with the PyTorch of tools/pypi-torch.txt in ${XDG_CACHE_HOME:-~/.cache}/stepscope-bench, for tests and benches. Takes two
+# minutes once per version; removing that folder is safe. Prints the path of that Python, or only a message if it cannot be installed.
 set -eu
 home=${XDG_CACHE_HOME:-$HOME/.cache}/stepscope-bench/explain-venv
 wanted=$(dirname "$0")/pypi-torch.txt

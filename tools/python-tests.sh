@@ -1,9 +1,9 @@
 #!/bin/sh
-# Builds the Python package, installs it into build/python-venv and runs its tests and the example notebook; then, at once, the profiler's
-# tests once more under two PyTorches: Debian's, and the one of tools/pypi-torch.txt.
+# Builds the Python package, installs it into build/python-venv and runs its tests and the example notebook. Then runs the
+# profiler's tests again, at the same time under two PyTorches: Debian's, and the one of tools/pypi-torch.txt.
 #   tools/python-tests.sh [PYTEST OPTIONS]
-# The build is the debug build, with checks on: it takes its objects from ccache when `make test` ran with CCACHE_NOHASHDIR=1 and
-# CCACHE_BASEDIR, as .ci/run does, since compiler and flags are the same and only the build folder's name differs.
+# This is the debug build, with checks on. It takes its objects from ccache when `make test` ran with CCACHE_NOHASHDIR=1 and
+# CCACHE_BASEDIR, as in .ci/run: compiler and flags are the same, only the build folder differs.
 set -eu
 cd "$(dirname "$0")/.."
 tools/install-deps.sh test torch
@@ -18,8 +18,8 @@ fi
 CMAKE_BUILD_PARALLEL_LEVEL=${JOBS:-$(nproc)} $venv/bin/python -m pip install --quiet --no-build-isolation --no-deps --force-reinstall \
   --config-settings=build-dir=build/python --config-settings=cmake.build-type=Debug .
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/stepscope-bench
-python3 bench/peer_setup.py "$cache" hta plugin # what reads exported files; half a minute, once
-# What hangs says where: Python's handler of SIGABRT prints the stacks of all threads.
+python3 bench/peer_setup.py "$cache" hta plugin # the tools that read exported files; half a minute, once
+# A test that hangs reports where: Python's handler of SIGABRT prints the stacks of all threads.
 pytest() {
   python=$1 && shift
   PATH="$PWD/$venv/bin:$PATH" timeout --signal=ABRT --kill-after=10 1500 "$python" -m pytest -p no:cacheprovider -q "$@"
@@ -29,7 +29,7 @@ pytest $venv/bin/python "$@"
 built=$($venv/bin/python -c 'import stepscope, pathlib; print(pathlib.Path(stepscope.__file__).parent)')
 suffix() { "$1" -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))'; }
 
-# torch_tests NAME PYTHON FOLDER: in a virtual environment of that Python that also sees the packages in FOLDER.
+# torch_tests NAME PYTHON FOLDER: runs in a virtual environment of that Python that also sees the packages in FOLDER.
 torch_tests() {
   home=build/torch-$1
   if ! [ -x "$home/bin/python" ]; then

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Makes docs/report.png: the first screen of the HTML report on a sample, as headless Chromium draws it. Look at it before it is committed.
+# Makes docs/report.png: the first screen of the HTML report on a sample, drawn by headless Chromium. Look at it before committing it.
 #   tools/report_picture.sh [PROGRAM]     PROGRAM: build/release/stepscope if not given; Debian's package chromium is needed
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs each fuzz target of build/asan for SECONDS_EACH seconds (60) on test/corpus/TARGET, JOBS (all cores) at a time. What it
-# learns goes to build/asan/fuzz/corpus, what breaks to build/asan/fuzz/crash-*; the checked-in corpus is not changed.
+# Runs each fuzz target of build/asan for SECONDS_EACH seconds (60) on test/corpus/TARGET, JOBS (all cores) at a time. New inputs
+# go to build/asan/fuzz/corpus, failing inputs to build/asan/fuzz/crash-*; the checked-in corpus is not changed.
 set -eu
 cd "$(dirname "$0")/.."
 if [ "${1:-}" = --one ]; then

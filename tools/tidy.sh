@@ -1,8 +1,8 @@
 #!/bin/sh
-# Runs clang-tidy over the C++ files of src/ and the headers they include; tests and the files that need Python's headers or PyTorch's
-# are left out. .clang-tidy says what is checked; DEEP=1 adds the static analyzer, which takes several times as long as all other checks.
+# Runs clang-tidy on the C++ files of src/ and the headers they include, except tests and files that need Python's or PyTorch's
+# headers. .clang-tidy lists the checks; DEEP=1 adds the static analyzer, which takes several times as long as all other checks.
 #   tools/tidy.sh [FILE...]        default: all
-# The program is pinned and from PyPI: Debian's version 19 also walks the system's headers, which takes four times as long.
+# clang-tidy is pinned and from PyPI: Debian's version 19 also walks the system's headers, which takes four times as long.
 set -eu
 cd "$(dirname "$0")/.."
 version=23.1.4

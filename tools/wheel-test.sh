@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs wheels of build/wheels into fresh virtual environments and uses them with nothing else in PATH: no compiler, no tool at all.
+# Installs wheels of build/wheels into fresh virtual environments and uses them with nothing else in PATH: no compiler, no other tools.
 #   tools/wheel-test.sh [PYTHON...]        default: the oldest and the newest CPython that a wheel was built for
 set -eu
 cd "$(dirname "$0")/.."
@@ -26,7 +26,7 @@ trace = stepscope.open(sys.argv[1])
 verdicts = [text.split("\n\n")[0].split() for text in (trace.report().to_text(), open("report.txt").read())]
 assert verdicts[0] == verdicts[1], "the module and the program answer differently"
 assert len(trace.analyze("kernels")[0]) > 0
-with profile(activities=[], path="run.stepscope"):  # ranges alone need no PyTorch, and so no compiler
+with profile(activities=[], path="run.stepscope"):  # ranges alone need no PyTorch and no compiler
     with record_function("a range"):
         pass
 assert "a range" in str(stepscope.open("run.stepscope").analyze("user_annotations")[0])

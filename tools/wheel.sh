@@ -1,15 +1,15 @@
 #!/bin/sh
-# Builds one manylinux wheel per CPython into build/wheels. A wheel needs no compiler where it is installed: auditwheel bundles the
+# Builds one manylinux wheel per CPython into build/wheels. Installing a wheel needs no compiler: auditwheel bundles the
 # libraries it uses.
 #   tools/wheel.sh [PYTHON...]        default: every CPython from 3.9 on in PATH and in ~/.pyenv; ENDS=1: the oldest and the newest of them
-# BUILD_TYPE=Debug takes its objects from ccache when `make test` ran before, as in .ci/run; what is released is Release.
+# BUILD_TYPE=Debug takes its objects from ccache when `make test` ran before, as in .ci/run; releases are built as Release.
 set -eu
 cd "$(dirname "$0")/.."
 tools/install-deps.sh test
 export PIP_DISABLE_PIP_VERSION_CHECK=1 CCACHE_NOHASHDIR=1 CCACHE_BASEDIR="$PWD" CXX="${CXX:-c++}" CMAKE_BUILD_PARALLEL_LEVEL="${JOBS:-$(nproc)}"
 type=${BUILD_TYPE:-Release}
 
-# Prints cp313 and the like; nothing where the wheel cannot be built: older than 3.9, free-threaded, not CPython, without headers.
+# Prints cp313 and the like; nothing if no wheel can be built: older than 3.9, free-threaded, not CPython, without headers.
 tag() {
   "$1" -c 'import os, sys, sysconfig
 if sys.implementation.name == "cpython" and sys.version_info >= (3, 9) and not sysconfig.get_config_var("Py_GIL_DISABLED") \

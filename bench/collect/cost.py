@@ -1,9 +1,9 @@
-"""What recording a PyTorch program costs, beside torch.profiler: writes bench/COLLECT.md.
+"""Measures what recording a PyTorch program costs, with stepscope and with torch.profiler; writes bench/COLLECT.md.
 
     bench/collect/run.sh [--turns N] [--events N] [-o FILE]
 
-which finds a Python that has torch, and builds stepscope for it. Each way of recording runs in processes of its own, which take turns; in a
-process, rounds with and without recording take turns too. Told is the median of the turns' medians and their range.
+finds a Python that has torch, and builds stepscope for it. Each way of recording runs in processes of its own, one process after the
+other in turn; within a process, rounds with and without recording alternate. Results are the median and range of the turns' medians.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 WAYS = [("ops only", "-"), ("+ shapes", "shapes"), ("+ memory", "memory"), ("+ stacks", "stacks"), ("+ sampled stacks", "sampled")]
-PEER = {"sampled": "stacks"}  # torch.profiler has no samples: its stacks stand beside ours
+PEER = {"sampled": "stacks"}  # torch.profiler does not sample: compared with its stacks
 
 
 def one(*words):

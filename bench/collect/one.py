@@ -1,6 +1,6 @@
-"""One way of recording, measured in a process of its own; prints one line of JSON. Called by cost.py.
+"""Measures one way of recording in a process of its own; prints one line of JSON. Called by cost.py.
 
-    python one.py added PROFILER OPTIONS      ns of this thread's CPU time per op, with and without recording, by turns
+    python one.py added PROFILER OPTIONS      ns of this thread's CPU time per op, with and without recording in alternation
     python one.py whole PROFILER OPTIONS N    N ops recorded, stopped and exported: seconds and memory
 
 PROFILER is stepscope, torch or floor; OPTIONS is a list like shapes,memory,overloads, or "-".
@@ -22,7 +22,7 @@ from pathlib import Path
 
 import torch
 
-ROUNDS, OPS = 9, 40_000  # more than one segment holds, so that what a new one costs is among it
+ROUNDS, OPS = 9, 40_000  # more than one segment holds, so that the cost of new segments is included
 ROOM = {"megabytes": 4096}
 
 
@@ -77,7 +77,7 @@ def work(options, repeats=OPS):
     x = torch.ones(4)
     if "memory" in options:
         for _ in range(repeats):
-            torch.add(x, x)  # allocates its result and frees the one before
+            torch.add(x, x)  # allocates its result and frees the previous one
     elif "stacks" in options or "sampled" in options:
         for _ in range(repeats):
             called(x)
@@ -101,7 +101,7 @@ def added(which, options):
     for _ in range(ROUNDS):
         without = ns_of(options)
         with profiler(which, options):
-            work(options, 500)  # names are told, segments claimed
+            work(options, 500)  # warm-up: registers names, claims segments
             on = ns_of(options)
         base.append(without)
         differences.append(on - without)

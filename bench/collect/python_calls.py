@@ -1,9 +1,9 @@
-"""What recording adds to a Python call and its return, and to an allocation and its free, beside torch.profiler.
+"""What recording adds to a Python call with its return, and to an allocation with its free, compared with torch.profiler.
 
     python bench/collect/python_calls.py [ROUNDS]
 
-Needs stepscope; rows of PyTorch are left out where it is not installed. All variants take turns in every round; told are medians
-of the thread's CPU time, in ns, and how far apart the quarters of the rounds are. `end` is what stopping costs per call.
+Needs stepscope; rows of PyTorch are left out if it is not installed. Each round runs all variants in turn. Results are medians of
+the thread's CPU time, in ns, and the quartiles of the rounds. `end` is the cost of stopping, per call.
 """
 
 from __future__ import annotations
@@ -72,13 +72,13 @@ Variants = dict[str, Callable[[], contextlib.AbstractContextManager[None]]]
 
 
 def measure(work: Callable[[], None], variants: Variants, rounds: int) -> dict[str, list[tuple[float, float]]]:
-    """By variant, ns per repeat in the work and in what stops it."""
+    """By variant: ns per repeat of the work, and ns per call of stopping the recording."""
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in variants}
     for _ in range(rounds):
         for name, variant in variants.items():
             with contextlib.ExitStack() as stack:
                 stack.enter_context(variant())
-                work()  # names and segments are made here
+                work()  # warm-up: registers names, claims segments
                 begin = time.thread_time_ns()
                 work()
                 end = time.thread_time_ns()
@@ -114,7 +114,7 @@ def main() -> None:
     from stepscope.profiler._observer import observer
 
     _collect.attach_torch(observer(torch), False, True)
-    _collect.detach_torch()  # ops are not looked at; the allocator stays
+    _collect.detach_torch()  # ops are no longer observed; the allocator still is
     allocations: Variants = {
         "our allocator, off": nothing,
         "stepscope, memory": lambda: recording(0, MEMORY),

@@ -1,9 +1,9 @@
 #!/bin/bash
-# Builds the Python package as users get it, measures what recording a PyTorch program costs beside torch.profiler, and writes
-# bench/COLLECT.md; `make bench` does so too.
+# Builds the Python package as users get it, measures the cost of recording a PyTorch program with stepscope and with
+# torch.profiler, and writes bench/COLLECT.md; `make bench` does so too.
 #   bench/collect/run.sh [OPTIONS of bench/collect/cost.py, e.g. --turns 3 -o /tmp/COLLECT.md]
-# Needs PyTorch, which bench/package.sh installs. Without one it says so and is done.
-# Takes about ten minutes, in which nothing else should run.
+# Needs PyTorch, which bench/package.sh installs. Without PyTorch it says so and exits.
+# Takes about ten minutes. Nothing else should run meanwhile.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

@@ -1,4 +1,4 @@
-// Seconds of the numbers behind a report and of the advice in it, as JSON: the median of several rounds.
+// Measures the time of a report's numbers and of its advice. Prints JSON: median seconds of several rounds.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

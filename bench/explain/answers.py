@@ -1,4 +1,4 @@
-"""What stepscope says of a recording, out of its JSON."""
+"""stepscope's answers about a recording, parsed from its JSON."""
 import json
 import subprocess
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAM = ROOT / "build" / "release" / "stepscope"
-SHOWN = 0.01  # of the step: a saving worth counting
-SHARE_SHOWN = 0.005  # of the window, in the ledger
+SHOWN = 0.01  # of the step: the min saving that counts
+SHARE_SHOWN = 0.005  # of the window: the min share of a ledger row
 SILENT = ("unknown", "too little to judge", "host times only")
 
 
@@ -40,7 +40,7 @@ class Answer:
     ledger: str
 
     def where(self, rules):
-        """Position of the first finding of one of `rules`, from 0; None without one."""
+        """Index of the first finding of one of `rules`; None without one."""
         return next((i for i, one in enumerate(self.found) if one.rule in rules), None)
 
     def notable(self, one):
@@ -79,7 +79,7 @@ def answer_of(trace):
 
 
 def ledger_lines(document):
-    """"idle input: 16.90 ms per step (61 %)" of all that matters, of the first rank and its first device."""
+    """Lines like "idle input: 16.90 ms per step (61 %)" for all that matters on the first device of the first rank."""
     lines, rows = [], table(document, "Ledger")
     first = [(row.get("rank"), row.get("device")) for row in rows[:1]]
     for row in rows:

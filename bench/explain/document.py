@@ -1,4 +1,4 @@
-"""Turns what one run of the benchmark saw into a Markdown document: goals next to results, and what falls short."""
+"""Turns the results of one benchmark run into a Markdown document: goals next to results, and shortfalls."""
 from pathlib import Path
 
 import scores
@@ -139,7 +139,7 @@ def health(answer):
 
 
 def shortfalls(run):
-    """What is wrong with a run, in words; empty when nothing is."""
+    """What is wrong with a run, as sentences; empty when nothing is."""
     found = scores.named(run)
     wrong = []
     if found is None:

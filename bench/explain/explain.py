@@ -89,7 +89,7 @@ def measured(options):
 
 
 def smoked(outcome):
-    """A trial of the machinery: every run has an answer, and what is easiest is found."""
+    """A smoke test: every run has an answer, and the easiest causes are found."""
     easy = [run for run in outcome.runs if run.number == "1"]
     good = len(outcome.runs) == 3 and len(outcome.caught) == 3 and len(outcome.pairs) == 1
     good = good and all(run.faulty.where(run.rules) == 0 for run in easy) and all(run.saving > 0 for run in outcome.runs)

@@ -1,4 +1,4 @@
-"""Source G: simulated jobs. What is true of them comes from the simulation, never from stepscope."""
+"""Source G: simulated jobs. Their truth comes from the simulation, never from stepscope."""
 import json
 import math
 import random
@@ -11,37 +11,37 @@ from tables import options_of, words_of
 
 MAKE_TRACE = ROOT / "build" / "release" / "bench" / "make_trace"
 SHORTEST_MS, LONGEST_MS = 5, 200
-LEAST_PAUSED_MS = 12  # a pause of 22 ms in every 5th of shorter steps leaves most of the recording empty, which nobody can judge
+LEAST_PAUSED_MS = 12  # in shorter steps, a pause of 22 ms in every 5th leaves most of the recording empty, which nobody can judge
 FEWEST, MOST = 4, 96  # blocks
 CHEAPEST, DEAREST = 0.3, 8.0  # --host-cost
 STEPS, WARMUP = "10", "3"
 HOST_SHARE = {"ahead": 0.35, "close": 0.75, "paused": 0.75, "tight": 0.9, "ranks": 0.35, "four": 0.35, "reduce": 0.35}
 RANKS = {"ranks": 2, "four": 4, "reduce": 2}
-# What tables may ask of a device: GB/s from pageable memory, FLOP per ms in double precision, GB/s of its memory.
+# Values that tables may use for a device: GB/s from pageable memory, FLOP per ms in double precision, GB/s of its memory.
 DEVICES = {"cuda": {"PAGEABLE": 6.5, "FP64": 8.5e9, "MEMORY": 1450}, "rocm": {"PAGEABLE": 9.0, "FP64": 45e9, "MEMORY": 3600}}
-# Small costs that no cause is about, ms of a step of T ms, and the rules that may name them.
+# Options for small costs that belong to no cause, in ms of a step of T ms, and the rules that may name them.
 SMALL = (("--preprocess", "I05"), ("--python", "H02"), ("--callback", "H07"))
 
 
 @dataclass(frozen=True)
 class Run:
-    """One program with a fault and its repaired twin, and what the repair gives."""
+    """One program with a fault, its repaired twin, and the saving of the repair."""
     source: str
     number: str
     name: str
     seed: int
     rules: tuple
     word: str
-    noise: tuple  # rules of small costs that are there as well
+    noise: tuple  # rules of the small costs that were added
     faulty: object
     healthy: object
     saving: float  # ns per step, measured
-    step: float  # ns, measured, of the faulty one
+    step: float  # ns, measured, of the faulty program
     command: str
 
 
 class Job:
-    """A seed's job of a kind: sizes, step length, how far ahead the host is. T, C, L … are what tables may use."""
+    """A seed's job of a kind: sizes, step length, how far ahead the host is. Tables may use the values T, C, L, …."""
 
     def __init__(self, kind, seed, folder):
         draw = random.Random(f"{kind} {seed}")
@@ -51,7 +51,7 @@ class Job:
         sizes = [(768, 2048), (1024, 2048), (1024, 4096), (1536, 4096), (2048, 4096), (2048, 8192)]
         if kind == "reduce":
             sizes = [(768, 2048), (1024, 2048), (1536, 2048)]
-        if kind in ("close", "paused", "tight"):  # not with a host that is slower than hosts are
+        if kind in ("close", "paused", "tight"):  # larger sizes would need a host slower than real hosts
             sizes = sizes[:3]
         fitting = [size for size in sizes if FEWEST <= wanted / per_layer_ms(*size) <= MOST]
         hidden, tokens = draw.choice(fitting or sizes[-1:])
@@ -65,7 +65,7 @@ class Job:
             self.options["--ranks"] = str(RANKS[kind])
         share = HOST_SHARE[kind] * (0.95 + 0.1 * draw.random())
         cost, step_ms = self.host_cost(share, folder)
-        if step_ms < shortest:  # the device is faster than per_layer_ms has it
+        if step_ms < shortest:  # the device is faster than per_layer_ms estimates
             layers = math.ceil(1.02 * layers * shortest / step_ms)
             self.options["--layers"] = str(layers)
             cost, step_ms = self.host_cost(share, folder)
@@ -75,23 +75,23 @@ class Job:
         self.draw = draw
 
     def host_cost(self, share, folder):
-        """The factor with which the host needs `share` of the step, and the step's ms. Runtime calls cost what they cost."""
+        """The --host-cost with which the host needs `share` of the step, and the step's ms. It does not scale runtime calls."""
         quick, slow = (simulate({**self.options, "--steps": "4", "--host-cost": str(cost)}, folder, "calibration")
                        for cost in (CHEAPEST, DEAREST))
         work = [truth["steps"][-1]["host_work"] for truth in (quick, slow)]
-        step = quick["step_ns"]  # the device limits
+        step = quick["step_ns"]  # the device limits the step
         slope = (work[1] - work[0]) / (DEAREST - CHEAPEST)
         return max(CHEAPEST, min(DEAREST, CHEAPEST + (share * step - work[0]) / slope)), step / 1e6
 
     def small_costs(self, rules):
-        """None to two costs of at most 2 % of the step, and their rules."""
+        """Zero to two costs of at most 2 % of the step each, and their rules."""
         chosen = self.draw.sample([one for one in SMALL if one[1] not in rules], self.draw.randint(0, 2))
         return ({name: f"{self.values['T'] * (0.004 + 0.014 * self.draw.random()):.4g}" for name, _ in chosen},
                 tuple(rule for _, rule in chosen))
 
 
 def per_layer_ms(hidden, tokens):
-    """Of the simulated device; near enough to choose sizes by."""
+    """Estimated ms per layer on the simulated device; close enough for choosing sizes."""
     return 48.0 * tokens * hidden * hidden / 215e9 + 0.00009 * tokens * hidden / 1000
 
 
@@ -149,7 +149,7 @@ def cause_run(cause, seed, folder):
 
 
 def shorter_transfers_help(answer, options, truth, folder):
-    """Whether the job gains what N01 says of it: between a fifth and four fifths off its transfers, simulated."""
+    """Whether N01's ranges fit simulated savings: low at most that of 80 % shorter transfers, high at least that of 20 % shorter ones."""
     found = [one for one in answer.found if one.rule == "N01" and answer.notable(one)]
     if not found:
         return False
@@ -161,7 +161,7 @@ def shorter_transfers_help(answer, options, truth, folder):
 
 @dataclass(frozen=True)
 class Caught:
-    """A trap and what was said of it."""
+    """A trap and stepscope's answer to it."""
     trap: object
     seed: int
     answer: object

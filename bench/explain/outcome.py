@@ -1,4 +1,4 @@
-"""What one run of the benchmark saw, for the document and for a second look."""
+"""The results of one benchmark run, for the document and for later inspection."""
 from dataclasses import dataclass, field
 
 
@@ -11,7 +11,7 @@ class Outcome:
     commit: str
     first_seed: int = 1
     runs: list = field(default_factory=list)
-    caught: list = field(default_factory=list)  # by traps
+    caught: list = field(default_factory=list)  # answers to traps
     pairs: list = field(default_factory=list)
     skipped: list = field(default_factory=list)  # (source, cause, reason)
     steadiness: list = field(default_factory=list)

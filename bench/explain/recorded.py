@@ -10,15 +10,15 @@ from answers import answer_of
 from generated import Run
 from tables import HERE
 
-ROUNDS = 3  # of faulty and repaired in turns
-LEAST_SAVING = 0.02  # of the step: less is no fault on this machine
+ROUNDS = 3  # of the faulty and the repaired program, alternating
+LEAST_SAVING = 0.02  # of the step: a smaller saving is no fault on this machine
 PROGRAMS = HERE / "programs"
-# glibc keeps freed memory: else large tensors cost page faults in some processes and not in others, recorded or not.
+# Makes glibc keep freed memory: otherwise large tensors cost page faults in some processes and not in others, recorded or not.
 STEADY_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(4 << 30)}
 
 
 def missing(python, source):
-    """Why programs cannot be run, or nothing."""
+    """Why programs cannot be run; "" if they can."""
     wants = "import torch, numpy, stepscope.profiler"
     if not python.exists() or subprocess.run([str(python), "-c", wants], capture_output=True, check=False).returncode != 0:
         return f"{python} has no torch, numpy or stepscope: bench/package.sh makes one that does"
@@ -29,7 +29,7 @@ def missing(python, source):
 
 
 class Programs:
-    """A process that has torch and runs programs as asked."""
+    """A process that has torch and runs programs on request."""
 
     def __init__(self, python, device):
         environment = {**os.environ, "OMP_NUM_THREADS": "1", **STEADY_MEMORY}
@@ -50,7 +50,7 @@ class Programs:
 
 
 def answered(programs, cause, healthy, seed, folder):
-    """Records one run and asks stepscope; a rank's recording where there are several, all of them for a straggler."""
+    """Records one run and asks stepscope about it: about all ranks for a job of four, else about the first."""
     target = folder / "recorded"
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir()
@@ -62,13 +62,13 @@ def answered(programs, cause, healthy, seed, folder):
 
 
 def standard_error(taken):
-    """Of a median, by the median distance from it; 1.2533 is that of a normal spread's median to that of its mean."""
+    """Standard error of a median, from the median absolute deviation; on normal data it is 1.2533 times the mean's."""
     middle = statistics.median(taken)
     return 1.2533 * 1.4826 * statistics.median(abs(one - middle) for one in taken) / len(taken) ** 0.5
 
 
 def timed(programs, cause, seed):
-    """Seconds of a step of the faulty and of the repaired program, taken in turns, and how far apart they are by chance."""
+    """Seconds per step of the faulty and the repaired program, run in alternation, and the difference that chance explains."""
     taken = {False: [], True: []}
     for _ in range(ROUNDS):
         for healthy in (False, True):
@@ -76,7 +76,7 @@ def timed(programs, cause, seed):
             if "failed" in result:
                 raise RuntimeError(result["failed"])
             taken[healthy] += result["steps_s"]
-    if cause.measure != "median":  # of what comes in some steps only, the spread is no chance
+    if cause.measure != "median":  # the fault is in some steps only: their spread is not chance
         return statistics.mean(taken[False]), statistics.mean(taken[True]), 0
     chance = 2 * (standard_error(taken[False]) ** 2 + standard_error(taken[True]) ** 2) ** 0.5
     return statistics.median(taken[False]), statistics.median(taken[True]), chance

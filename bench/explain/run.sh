@@ -1,9 +1,9 @@
 #!/bin/bash
-# Builds stepscope as users get it, plants causes in simulated and real programs, scores what advice says of them, and
-# writes bench/EXPLAIN.md: `make explain-bench`.
+# Builds stepscope as users get it, plants causes in simulated and real programs, scores the advice for them, and writes
+# bench/EXPLAIN.md: `make explain-bench`.
 #   bench/explain/run.sh [OPTIONS of bench/explain/explain.py, e.g. --causes 1,9 --sources G]
-# Real programs are recorded by stepscope's own recorder and need PyTorch; bench/package.sh makes a Python with both. Nothing else should run
-# meanwhile: savings of real programs are measured.
+# stepscope's own recorder records the real programs. They need PyTorch; bench/package.sh makes a Python with both. Nothing else
+# should run meanwhile: the savings of real programs are measured.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

@@ -1,4 +1,4 @@
-"""Figures over runs, each with the interval that resampling the seeds gives."""
+"""Scores of runs, each with its confidence interval from resampling the seeds."""
 import random
 import statistics
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Figure:
 
 
 def resampled(items, of):
-    """`of` over items, and its 95 % interval over seeds drawn with replacement; one seed has none."""
+    """`of(items)` and its 95 % interval from seeds drawn with replacement; a single seed has no interval."""
     value = of(items)
     if value is None:
         return Figure(None, None, None, 0)
@@ -48,7 +48,7 @@ def named_among_three(run):
 
 
 def named(run):
-    """The finding of the planted kind, None without one."""
+    """The finding of the planted cause, None without one."""
     place = run.faulty.where(run.rules)
     return None if place is None else run.faulty.found[place]
 
@@ -80,12 +80,12 @@ def says_the_word(run):
 
 
 def avoided(caught):
-    """No finding of the kinds that the trap looks like."""
+    """Whether there is no finding of the kinds that the trap resembles."""
     return caught.answer.where(caught.trap.never) is None
 
 
 def abstained(caught):
-    """Cannot tell, or says what the recording lacks and is sure of nothing."""
+    """Whether the answer is "cannot tell", or says what the recording lacks without a finding of high confidence."""
     rows = {row.row for row in caught.answer.health}
     sure = any(one.confidence == "high" for one in caught.answer.found)
     return caught.answer.cannot_tell() or (bool(rows & set(caught.trap.health)) and not sure)
@@ -100,7 +100,7 @@ class Said:
 
 
 def sayings(runs, caught):
-    """First findings of faulty runs, and every notable finding where nothing is wrong."""
+    """The first finding of each faulty run, and every notable finding of runs without a fault."""
     out = []
     for run in runs:
         if run.faulty.found:
@@ -114,19 +114,19 @@ def sayings(runs, caught):
 
 
 def limits(pair, which):
-    """Whether a cause costs 1 % of the step, as it is or once the other is repaired: one that hides behind it costs nothing."""
+    """Whether repairing a cause saves 1 % of the step, now or after the other is repaired; a fully hidden cause saves nothing."""
     one, other = pair.savings[which], pair.savings[1 - which]
     return max(one, pair.joint - other) >= 0.01 * pair.step
 
 
 def both_named(pair):
-    """Those of the two that limit."""
+    """Whether the causes that limit are all among the first three findings."""
     places = [pair.answer.where(cause.rules) for which, cause in enumerate(pair.causes) if limits(pair, which)]
     return None not in places and max(places, default=0) < 3
 
 
 def in_order(pair):
-    """Named in the order of what the single repairs give; savings within a tenth of each other, or 1 % of the step, have none."""
+    """Whether findings are in the order of the single savings; savings within a tenth of each other, or 1 % of the step, have no order."""
     if not all(limits(pair, which) for which in (0, 1)):
         return True
     places = [pair.answer.where(cause.rules) for cause in pair.causes]
@@ -139,7 +139,7 @@ def in_order(pair):
 
 
 def modest(pair):
-    """What both together are said to save is at most a quarter above what they do; one range stands for itself."""
+    """Whether the predicted joint saving is at most a quarter above the real one; without a joint range, the largest single range counts."""
     together = pair.answer.together
     if together is None:
         together = max(((one.low, one.high) for one in pair.answer.found if one.now), default=(0, 0), key=lambda r: r[1])

@@ -1,4 +1,4 @@
-"""The figures on runs made by hand."""
+"""Tests of the scores, on runs made by hand."""
 import sys
 import unittest
 from pathlib import Path
@@ -71,7 +71,7 @@ class Scores(unittest.TestCase):
         self.assertTrue(scores.both_named(pair) and scores.in_order(pair) and scores.modest(pair))
         self.assertFalse(scores.in_order(SimpleNamespace(causes=(two, one), answer=said, savings=(15 * MS, 7 * MS), joint=22 * MS,
                                                          step=100 * MS)))
-        self.assertFalse(scores.modest(SimpleNamespace(answer=said, joint=11 * MS)))  # 15 said, 13.75 allowed
+        self.assertFalse(scores.modest(SimpleNamespace(answer=said, joint=11 * MS)))  # predicted 15, allowed 13.75
 
     def test_a_cause_that_hides_behind_the_other_need_not_be_named(self):
         one, two = SimpleNamespace(rules=("I01",)), SimpleNamespace(rules=("S01",))

@@ -1,4 +1,4 @@
-"""The same answer from the same facts: events in another order, other numbers of threads; and what advice costs."""
+"""Checks that the order of events and the number of threads do not change the answer; measures what advice costs."""
 import json
 import random
 import subprocess

@@ -1,4 +1,4 @@
-"""The tables beside this file: what is planted, what may not be found."""
+"""Reads the tables beside this file: causes that are planted, findings that must not appear."""
 import math
 import re
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ COMBINED = (1, 9, 10, 14, 18, 20)
 class Cause:
     number: int
     name: str
-    rules: tuple  # the expected one first, then what is as right
+    rules: tuple  # the expected one first, then others that are right too
     job: str
     faulty: str
     without: str
@@ -29,7 +29,7 @@ class Trap:
     health: tuple
     job: str
     options: str
-    cut: float  # share of the file that is kept; 1 all
+    cut: float  # share of the file that is kept; 1: all
 
 
 def rows(name):
@@ -49,7 +49,7 @@ def traps():
 
 
 def options_of(text, values):
-    """{"--slow-input": "12.5", "--fp32": None} of the words of a cell, its braces worked out."""
+    """The options in the words of a cell, its {expressions} evaluated: {"--slow-input": "12.5", "--fp32": None}."""
     known = {"max": max, "min": min, "round": lambda x: max(1, round(x)), **values}
     spelled = re.sub(r"\{(.*?)\}", lambda found: number(eval(found[1], {"__builtins__": {}}, known)), text)
     found, name = {}, None

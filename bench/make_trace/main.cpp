@@ -18,7 +18,7 @@
 namespace stepscope::make_trace {
 namespace {
 
-/// Events one rank writes per step, found by writing one.
+/// Events that one rank writes per step, counted by writing one step.
 std::int64_t events_per_step(Options options) {
   options.steps = 1;
   options.warmup = 1;
@@ -46,7 +46,7 @@ void create_folder(const Options& options) {
   if (!folder.empty()) std::filesystem::create_directories(folder);
 }
 
-/// One file per rank stays open: more of them than a shell usually allows.
+/// One file per rank stays open: more files than a shell usually allows.
 void allow_many_files() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;

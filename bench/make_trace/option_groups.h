@@ -9,8 +9,8 @@
 
 namespace stepscope::make_trace {
 
-/// What is not a value of `options` as written (RANK:MS:PHASE, megabytes that imply a kind of copy) is left
-/// to the caller; all references must outlive the parsing.
+/// The caller converts options whose text is not their value (RANK:MS:PHASE, megabytes that imply a kind of
+/// copy). All references must outlive the parsing.
 void add_option_groups(CLI::App& app, Options& options, std::vector<std::string>& stragglers,
                        double& pageable_mb);
 

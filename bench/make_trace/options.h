@@ -41,10 +41,10 @@ struct Options {
   int tokens = 4096;
   std::uint64_t seed = 1;
   double noise_pct = 2.0;
-  double host_cost = 1.0;  ///< factor on what Python and ops cost, runtime calls excepted
+  double host_cost = 1.0;  ///< factor on the costs of Python and ops, not on runtime calls
   KernelScale kernel_scale;
-  double launch_scale = 1;   ///< factor on launching kernels: the call, and its way to the device
-  double network_scale = 1;  ///< factor on what collectives take once all ranks have come
+  double launch_scale = 1;   ///< factor on kernel launches: the call and its latency to the device
+  double network_scale = 1;  ///< factor on collectives' time after all ranks have arrived
 
   std::string out;
   bool gzip = false;
@@ -61,7 +61,7 @@ struct Options {
   bool inference = false;
   bool tensor_parallel = false;
   bool checkpointing = false;
-  int stages = 0;             ///< of a pipeline, 0: every rank holds the whole model
+  int stages = 0;             ///< stages of a pipeline; 0: every rank holds the whole model
   int micro_batches = 32;     ///< per step and pipeline
   int last_stage_layers = 0;  ///< blocks that the last stage has beyond its share
   double held_gb = 0;         ///< device memory held from the start
@@ -111,10 +111,10 @@ struct Options {
 /// usage).
 int parse_options(int argc, char** argv, Options& options);
 
-/// Parses RANK:MS[:PHASE]; empty text on success, else what is wrong.
+/// Parses RANK:MS[:PHASE]; returns "" on success, else the error.
 std::string parse_straggler(const std::string& text, Straggler& straggler);
 
-/// Parses FACTOR[:PART]; empty text on success, else what is wrong.
+/// Parses FACTOR[:PART]; returns "" on success, else the error.
 std::string parse_kernel_scale(const std::string& text, KernelScale& scale);
 
 const char* phase_name(Phase phase);

@@ -1,9 +1,9 @@
-"""Opens one rank as a notebook of HTA's users does, makes each of its calls once, and says how long each took and what it said.
+"""Opens one rank as a notebook of HTA's users does, makes each of its calls once, and prints the time and the answer of each.
 
     hta_calls.py hta.trace_analysis|stepscope.hta FILE [SECONDS]
 
-A call that takes longer than SECONDS is given up. One line of JSON: "open_s", and by call "s", "rows" and "sums" of the columns
-of numbers, or "failed".
+A call that takes longer than SECONDS is stopped. Prints one line of JSON: "open_s", and for each call "s", "rows" and the "sums" of
+its columns of numbers, or "failed".
 """
 import contextlib
 import importlib
@@ -33,11 +33,11 @@ CALLS = {
     "get_frequent_cuda_kernel_sequences": {"operator_name": "autograd::engine", "rank": 0},
     "critical_path_analysis": {"rank": 0, "annotation": "ProfilerStep", "instance_id": 1},
 }
-NUMBERS_ONLY = {"index", "ts", "end", "pid", "tid", "stream", "correlation"}  # names of events, not amounts
+NUMBERS_ONLY = {"index", "ts", "end", "pid", "tid", "stream", "correlation"}  # identifiers of events, not amounts
 
 
 def frames(answer):
-    """All tables of an answer, whatever it holds them in."""
+    """All tables of an answer, in whatever container."""
     if isinstance(answer, pd.DataFrame):
         yield answer
     elif isinstance(answer, dict):

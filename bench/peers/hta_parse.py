@@ -1,4 +1,4 @@
-"""Opens one rank as a user of HTA does; no analysis is asked for."""
+"""Opens one rank as a user of HTA does, without any analysis."""
 import json
 import sys
 import time

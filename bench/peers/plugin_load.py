@@ -1,7 +1,7 @@
 """What the TensorBoard plugin does with one file before it can show a page: parse, then make the profile.
 
-RunLoader starts a process per file for these two calls; here they run in this one, so neither TensorBoard nor
-a queue between processes is in the figure.
+RunLoader starts a process per file for these two calls; here they run in this process, so the figure includes neither
+TensorBoard nor a queue between processes.
 """
 import json
 import sys

@@ -1,4 +1,4 @@
-// Recording what a C++ program does, for `stepscope report`: ranges, steps, counters, memory.
+// Records a C++ program for `stepscope report`: ranges, steps, counters, memory.
 //
 //   stepscope::Recording recording("run.stepscope");
 //   for (const Batch& batch : batches) {
@@ -7,8 +7,8 @@
 //     stepscope::counter("queue", queue.size());
 //   }
 //
-// While no recording is on, each of these costs a call and a load. Threads record without locks; names are
-// copied once a thread. What is recorded survives a kill. Nothing here throws but Recording's constructor.
+// Without an active recording, each of these costs a call and a load. Threads record without locks and copy a
+// name once per segment. The recording survives a kill. Only Recording's constructor throws.
 //
 // CMake: find_package(stepscope), target_link_libraries(program stepscope::collect). With libtorch, its
 // operators are recorded too: stepscope_record_torch(program), then stepscope::record_torch() once.
@@ -38,10 +38,10 @@ void stepscope_torch_detach(void);
 
 namespace stepscope {
 
-/// What the process records from here until this object ends. One at a time.
+/// Records the process while this object lives. One at a time.
 class Recording {
  public:
-  /// `path`: the file to be, which must not be there; `megabytes`: what it may hold, later records are
+  /// `path`: the file to create, which must not exist; `megabytes`: its maximum size; later records are
   /// dropped and counted. Throws std::runtime_error with the path and the reason.
   explicit Recording(const std::string& path, std::uint32_t megabytes = 256) {
     if (const int error = stepscope_open(path.c_str(), megabytes, 1); error != 0)
@@ -56,17 +56,17 @@ class Recording {
     stepscope_close();
   }
 
-  /// Nothing is recorded from here on, until resume(); ranges that are open now are not, either.
+  /// Pauses recording until resume(). Ranges that are open now are lost.
   void pause() { stepscope_stop(); }
   void resume() { stepscope_start(); }
-  /// At the top of the trace; `json` is a JSON value. False: no room, or over 512 kB.
+  /// Adds metadata to the top of the trace; `json` is a JSON value. False: no room, or over 512 kB.
   bool metadata(std::string_view key, std::string_view json) {
     const std::string text = std::string(key) + '=' + std::string(json);
     return stepscope_metadata(text.data(), static_cast<std::uint32_t>(text.size())) == 0;
   }
 };
 
-/// A range of the calling thread, from here to the object's end.
+/// A range on the calling thread, for the lifetime of this object.
 class Scope {
  public:
   explicit Scope(std::string_view name) {
@@ -77,7 +77,7 @@ class Scope {
   ~Scope() { stepscope_range_end(); }
 };
 
-/// A step of the program, by which everything is reported; they are counted from 0 on.
+/// A step of the program; reports are per step. Steps are numbered from 0.
 class Step : Scope {
  public:
   Step() : Scope("ProfilerStep#" + std::to_string(next())) {}
@@ -98,13 +98,13 @@ inline void counter(std::string_view name, double value) {
 inline void allocated(const void* address, std::int64_t bytes, int device = -1) {
   stepscope_memory(reinterpret_cast<std::uint64_t>(address), bytes, device);
 }
-/// The same bytes are free again.
+/// `bytes` at `address` are freed.
 inline void freed(const void* address, std::int64_t bytes, int device = -1) {
   stepscope_memory(reinterpret_cast<std::uint64_t>(address), -bytes, device);
 }
 
-/// Operators of libtorch, of all threads, belong to recordings from here on; types and shapes of their inputs
-/// with `with_inputs`. False: libtorch refused.
+/// From now on, recordings include libtorch's operators of all threads; with `with_inputs`, also the types
+/// and shapes of their inputs. False: libtorch refused.
 inline bool record_torch(bool with_inputs = true) { return stepscope_torch_attach(with_inputs ? 1 : 0) == 0; }
 
 }  // namespace stepscope

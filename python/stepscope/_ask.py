@@ -57,31 +57,31 @@ def analyses() -> list[Analysis]:
 
 
 def _text(name: str, value: object) -> str:
-    """One value as the command line would spell it."""
+    """One value, spelled as on the command line."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, range):
         if value.step != 1 or len(value) == 0:
-            raise UsageError(f"--{name} needs steps that follow each other, not {value}")
+            raise UsageError(f"--{name} needs consecutive steps, not {value}")
         return f"{value.start}-{value.stop - 1}"
     if isinstance(value, (int, float, str)):
         return str(value)
     if isinstance(value, (list, tuple)) and all(isinstance(part, str) for part in value):
         return ";".join(value)
-    if hasattr(value, "__index__"):  # e.g. an integer of numpy
+    if hasattr(value, "__index__"):  # e.g. a numpy integer
         return str(value.__index__())
     raise TypeError(f"{keyword(name)} cannot be {type(value).__name__}")
 
 
 def given(params: Mapping[str, object], flags: frozenset[str] = frozenset()) -> list[tuple[str, str]]:
-    """The params as (option, text), by the command line's names. None is left out, and so is a flag that is False."""
+    """The params as (option, text), named as on the command line. None and flags that are False are left out."""
     asked = []
     for name, value in params.items():
         option = name.replace("_", "-")
         if value is None or (name in flags and value is False):
             continue
         if name in flags and value is not True:
-            raise TypeError(f"{name} is True or False, not {value!r}")
+            raise TypeError(f"{name} must be True or False, not {value!r}")
         asked.append((option, _text(option, value)))
     return asked
 
@@ -93,5 +93,5 @@ def flags_of(name: str) -> frozenset[str]:
 def path_bytes(path: str | bytes | os.PathLike[str] | os.PathLike[bytes]) -> bytes:
     name = os.fsencode(path)
     if b"\0" in name:
-        raise UsageError("a path cannot hold a null byte")
+        raise UsageError("a path cannot contain a null byte")
     return name

@@ -1,10 +1,10 @@
-"""The exceptions. Each carries the sentence that the command line would print."""
+"""The exceptions. Each has the sentence that the command line would print."""
 
 from __future__ import annotations
 
 
 class Error(Exception):
-    """A trace could not be read, or has no answer. Every exception of this package is one."""
+    """A trace could not be read, or has no answer. The base class of all exceptions of this package."""
 
 
 class UsageError(Error, ValueError):
@@ -16,8 +16,8 @@ class MissingFileError(Error, FileNotFoundError):
 
 
 class ProfilerError(Error, RuntimeError):
-    """The profiler cannot do what it was asked in its present state; the sentence says what to do."""
+    """The profiler cannot do this in its current state; the message says what to do."""
 
 
 class NoResultsError(ProfilerError, AttributeError):
-    """A profiler has no results now. Also an AttributeError, so that ``hasattr(prof, "recording_path")`` is False."""
+    """The profiler has no results now. Also an AttributeError, so that ``hasattr(prof, "recording_path")`` is False."""

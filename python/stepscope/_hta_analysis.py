@@ -15,7 +15,7 @@ from ._hta_frames import shorten_name
 
 
 class TimeSeriesTypes(enum.Flag):
-    """What generate_trace_with_counters draws."""
+    """The series that generate_trace_with_counters can draw."""
 
     QUEUE_LENGTH = enum.auto()
     MEMCPY_BANDWIDTH = enum.auto()
@@ -29,16 +29,16 @@ class TraceAnalysis(Devices):
         trace_dir: the folder that holds the traces; relative names of `trace_files` are joined with it.
         include_last_profiler_step: keep the last profiler step, which HTA drops.
 
-    A single file that says no rank is rank 0. Files that say the same rank, or none, get numbers of their own with a
-    warning that names them; HTA keeps the last of them.
+    A single file without a rank is rank 0. Several files with the same rank, or without one, get numbers of their own,
+    with a warning that names them; HTA keeps only the last of them.
     """
 
     def get_gpu_user_annotation_breakdown(self, use_gpu_annotation: bool = True, visualize: bool = True,
                                           duration_ratio: float = 0.8, num_kernels: int = 1000,
                                           allowlist_patterns: Optional[List[str]] = None,
                                           image_renderer: Optional[str] = None) -> Optional[pd.DataFrame]:
-        """Durations of the program's ranges by name, on the device or on the host; None if there are none. Names that
-        contain a text of `allowlist_patterns` never become "others"."""
+        """Durations of user ranges by name, on the device or on the host; None if there are none. Names that contain a text
+        of `allowlist_patterns` are never merged into "others"."""
         frame = self._tables("user_annotations", num_kernels=num_kernels, duration_ratio=100 * duration_ratio,
                              keep=list(allowlist_patterns or []))[0]
         frame = frame[frame["side"] == ("device" if use_gpu_annotation else "host")]
@@ -48,8 +48,8 @@ class TraceAnalysis(Devices):
 
     def get_gpu_kernels_with_user_annotations(self, rank: int, expand_names: bool = True,
                                               shorten_names: bool = True) -> Optional[pd.DataFrame]:
-        """Device events with the shortest range of their stream that they overlap; None if the trace has none. Names are
-        texts where HTA has ids of its symbol table, so `expand_names` only adds its s_ columns."""
+        """Device events, each with the shortest overlapping range on its stream; None if the trace has none. Names are
+        texts, not ids of HTA's symbol table, so `expand_names` only adds HTA's s_ columns."""
         events = self._tables("user_annotations")[1]
         events = events[events["rank"] == rank].reset_index(drop=True)
         if events.empty:
@@ -65,19 +65,19 @@ class TraceAnalysis(Devices):
 
     def get_potential_stragglers(self, profiler_steps: Optional[List[int]] = None, num_candidates: int = 2,
                                  visualize: bool = False) -> List[int]:
-        """Ranks that begin the most uneven collective late. Without several ranks or collectives HTA raises; this raises
-        ValueError with a sentence. `Trace.analyze("stragglers")` says which rank holds the others up, and why."""
+        """Ranks that begin the most uneven collective late. Raises ValueError without several ranks or without collectives,
+        where HTA raises other errors. `Trace.analyze("stragglers")` reports which rank delays the others, and why."""
         rows = self._events()
         rows = rows[rows["iteration"].isin(profiler_steps)] if profiler_steps else rows
         if rows["rank"].nunique() < 2:
-            raise ValueError("stragglers are found by comparing ranks, and this trace has one: give the folder of all ranks")
+            raise ValueError("finding stragglers needs several ranks, and this trace has one: open the folder of all ranks")
         iterations = rows["iteration"].dropna()
         count = max(1, iterations[iterations >= 0].nunique())
         mean_step = (rows["end"].max() - rows["ts"].min()) / count
         collectives = rows[rows["name"].str.startswith("ncclKernel") & (rows["stream"] > 0) & (rows["iteration"] > 0) &
                            (rows["dur"] >= 0.01 * mean_step)]
         if collectives.empty:
-            raise ValueError("no collective of at least 1 % of a step was recorded, so no rank can be seen to wait")
+            raise ValueError("no recorded collective lasts 1 % of a step or longer, so waiting ranks cannot be found")
         last = collectives.groupby(["rank", "stream", "iteration", "name"]).last().reset_index()
         last["share"] = last["dur"] / mean_step
         spread = last.groupby(["stream", "iteration", "name"])["share"].std()
@@ -107,8 +107,9 @@ class TraceAnalysis(Devices):
 
     def get_aten_op_kernels_and_delay(self, ranks: Optional[List[int]] = None,
                                       sort_by: Optional[List[str]] = None) -> Dict[int, pd.DataFrame]:
-        """By rank: what each aten operator launches in one call, how often, mean delay from the operator to its first
-        launch and from there to the kernel, us. HTA's frame of a rank also holds the ranks before it; this does not."""
+        """By rank: the kernels that each aten operator launches in one call, how often, and the mean delays from the operator
+        to its first launch and from the launch to the kernel, us. HTA's frame of a rank also includes the earlier ranks;
+        this one does not."""
         frame = self._of(self._tables("op_launches")[0], ranks)
         out = pd.DataFrame({"aten_op_name": frame["name"], "kernel_sequence": frame["sequence"],
                             "occurrence_count": frame["calls"],
@@ -123,7 +124,7 @@ class TraceAnalysis(Devices):
                                            rank: int = 0, top_k: int = 5, visualize: bool = False,
                                            compress_other_kernels: bool = True) -> pd.DataFrame:
         """Sequences of kernels below an operator's outermost calls, most frequent first. No overlaid trace is written:
-        `output_dir`, `top_k` and `compress_other_kernels` are accepted for HTA's sake."""
+        `output_dir`, `top_k` and `compress_other_kernels` are accepted for compatibility with HTA."""
         frame = self._tables("kernel_sequences", operator=operator_name, least=min_pattern_len)[0]
         frame = frame[frame["rank"] == rank].reset_index(drop=True)
         return pd.DataFrame({"pattern": frame["sequence"], "count": frame["count"],
@@ -148,12 +149,12 @@ class TraceAnalysis(Devices):
     def critical_path_analysis(self, rank: int = 0, annotation: str = "ProfilerStep",
                                instance_id: Union[int, Tuple[int, int], None] = 0,
                                data_load_events: Optional[List[str]] = None) -> Tuple[Optional[CPGraph], bool]:
-        """The longest path through the `instance_id`-th range whose name holds `annotation` ("": all of the recording), and
-        whether there is one. A pair (first, last) is the time from the first of these ranges to the last one; None is the
-        first. `data_load_events`: texts that mark operators as data loading."""
+        """The longest path through the `instance_id`-th range whose name contains `annotation` ("": the whole recording), and
+        whether there is one. A pair (first, last) means the time from the first to the last of these ranges; None means
+        the first range. `data_load_events`: operators whose name contains one of these texts count as data loading."""
         first, last = instance_id if isinstance(instance_id, tuple) else (instance_id or 0, instance_id or 0)
         if not 0 <= first <= last:
-            raise ValueError(f"instance_id is a number from 0 or a pair of them, the first before the last, not {instance_id}")
+            raise ValueError(f"instance_id must be a number from 0, or a pair (first, last) with first <= last, not {instance_id}")
         asked = {"annotation": annotation or "all", "instance": f"{first}-{last}"}
         tables = self._tables("critical_path", **asked)
         tables = [frame[frame["rank"] == rank].reset_index(drop=True) for frame in tables]
@@ -163,10 +164,11 @@ class TraceAnalysis(Devices):
 
     def overlay_critical_path_analysis(self, rank: int, critical_path_graph: CPGraph, output_dir: str,
                                        only_show_critical_events: bool = True, show_all_edges: bool = False) -> str:
-        """Writes overlaid_critical_path_FILE of the rank's FILE to `output_dir` and returns its name: events on the path
-        have the arg critical=1, arrows lead along it (launches, dependencies, waits). `only_show_critical_events` leaves
-        other events with a duration out, but for annotations and Python frames; else `show_all_edges` draws all edges that
-        were found. The input is never overwritten, and a file appears whole or not at all."""
+        """Writes a copy of the rank's FILE to `output_dir` as overlaid_critical_path_FILE and returns its path. Events on the
+        critical path have the arg critical=1; arrows follow the path (launches, dependencies, waits).
+        `only_show_critical_events` leaves out other events with a duration, except annotations and Python frames; without
+        it, `show_all_edges` draws all edges that were found. The input is never overwritten, and the copy is written whole
+        or not at all."""
         if critical_path_graph.rank != rank:
             raise ValueError(f"this is the critical path of rank {critical_path_graph.rank}, not of rank {rank}")
         source = self._file_of(rank)
@@ -178,8 +180,8 @@ class TraceAnalysis(Devices):
 
     def generate_trace_with_counters(self, time_series: Optional[TimeSeriesTypes] = None,
                                      ranks: Optional[List[int]] = None, output_suffix: str = "_with_counters") -> None:
-        """Writes, beside the file of each of `ranks` (rank 0), a copy named FILE + `output_suffix` with the length of each
-        stream's queue and the rate of each kind of copy (GB/s) as counters; `time_series` chooses one of them."""
+        """Writes a copy of the file of each of `ranks` (default: the first rank) beside it, named FILE + `output_suffix`, with
+        counters: each stream's queue length and the rate of each kind of copy (GB/s). `time_series` selects one of them."""
         wanted = time_series or TimeSeriesTypes.QUEUE_LENGTH | TimeSeriesTypes.MEMCPY_BANDWIDTH
         series = {TimeSeriesTypes.QUEUE_LENGTH: "queue_length", TimeSeriesTypes.MEMCPY_BANDWIDTH: "memory_bandwidth"}
         for rank in ranks or self._rank_names[:1]:
@@ -199,7 +201,7 @@ class TraceAnalysis(Devices):
                             hta_last_step=self.include_last_profiler_step, **params)
 
     def get_call_graph(self, rank: int = 0) -> pd.DataFrame:
-        """The columns HTA's CallGraph adds to a trace, by event index: parent, depth, height, num_kernels, kernel_dur_sum,
+        """The columns that HTA's CallGraph adds to a trace, by event index: parent, depth, height, num_kernels, kernel_dur_sum,
         first_kernel_start, last_kernel_end, kernel_span (us)."""
         frame = self._tables("events", calls=True)[1]
         frame = frame[frame["rank"] == rank].drop(columns="rank").set_index("index")

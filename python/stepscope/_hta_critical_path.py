@@ -1,4 +1,4 @@
-"""A critical path as HTA's CPGraph has it, and how it is saved."""
+"""A critical path like HTA's CPGraph, and its file format."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
 import pandas as pd
 
 Node = Tuple[int, str]
-"""An event by its index, and which of its ends: begin or end."""
+"""One end of an event: the event's index, and begin or end."""
 
 _TABLES = ("bounds", "edges_by_type", "path", "nodes")
 _EVENT_COLUMNS = ("cat", "pid", "tid", "stream")
@@ -27,7 +27,7 @@ class CPGraph:
         self._events = events
         self.rank = rank
         self.asked = asked
-        """The params of the analysis that gave it."""
+        """The params of the analysis that computed this path."""
         _, self.edges_by_type, path, nodes = tables
         self.critical_path_nodes: List[Node] = list(zip(nodes["event"].astype("int64").tolist(), nodes["end"].tolist()))
         self.critical_path_events_set: Set[int] = {event for event, _ in self.critical_path_nodes}
@@ -35,8 +35,8 @@ class CPGraph:
             zip(self.critical_path_nodes, self.critical_path_nodes[1:], "critical_path_" + path["type"]))
 
     def get_critical_path_breakdown(self) -> pd.DataFrame:
-        """One row per edge of the path: event_idx, duration (us), type, s_name, cat, pid, tid, stream (of the event whose
-        time it is), bound_by."""
+        """One row per edge of the path: event_idx, duration (us), type, s_name, cat, pid, tid, stream (of the event
+        that the time belongs to), bound_by."""
         path = self._tables[2]
         names = path["name"].fillna("")
         bound = path["bound_by"].fillna("").to_numpy(copy=True)
@@ -51,13 +51,13 @@ class CPGraph:
         return out.assign(bound_by=bound)
 
     def summary(self) -> "pd.Series[Any]":
-        """Percentage of the path's time by what it is bound by."""
+        """Percentage of the path's time by bound_by."""
         path = self.get_critical_path_breakdown()
         time = path.groupby("bound_by")["duration"].sum()
         return 100 * time / time.sum()
 
     def save(self, out_dir: str) -> str:
-        """Writes `out_dir`.zip, of tables and of texts alone, and returns its name; `restore_cpgraph` reads it."""
+        """Writes `out_dir`.zip, which contains only tables and texts, and returns its name; `restore_cpgraph` reads it."""
         name = os.path.expanduser(str(out_dir)) + ".zip"
         part = f"{name}.part-{os.getpid()}"
         os.makedirs(os.path.dirname(os.path.abspath(name)), exist_ok=True)
@@ -78,8 +78,8 @@ class CPGraph:
 
 
 def restore_cpgraph(zip_filename: str, t_full: Any = None, rank: Optional[int] = None) -> CPGraph:
-    """The critical path that `CPGraph.save` wrote. `t_full` is accepted for HTA's sake: the file holds what is asked of the
-    path. `rank`: if given, whose path it must be. Raises ValueError for any other file, such as one that HTA saved."""
+    """Reads a critical path that `CPGraph.save` wrote. `t_full` is accepted for compatibility with HTA but not needed.
+    `rank`: if given, the path must be of this rank. Raises ValueError for any other file, such as one saved by HTA."""
     with open(os.path.expanduser(str(zip_filename)), "rb") as stored:
         content = io.BytesIO(stored.read())
     try:
@@ -88,7 +88,7 @@ def restore_cpgraph(zip_filename: str, t_full: Any = None, rank: Optional[int] =
             tables = [_read(file, what) for what in _TABLES]
             events = _read(file, "events").set_index("event")
     except (zipfile.BadZipFile, KeyError, ValueError) as error:
-        raise ValueError(f"{zip_filename} is no critical path that stepscope saved: {error}") from error
+        raise ValueError(f"{zip_filename} is not a critical path saved by stepscope: {error}") from error
     if rank is not None and rank != head["rank"]:
         raise ValueError(f"{zip_filename} holds the critical path of rank {head['rank']}, not of rank {rank}")
     return CPGraph(tables, head["data_load_events"], int(head["rank"]), head["asked"], lambda: events)

@@ -1,4 +1,4 @@
-"""HTA's answers about devices: where their time goes, their queues, copies and launches."""
+"""HTA's methods about devices: where their time goes, and their queues, copies and launches."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Devices(Frames):
     def get_gpu_kernel_breakdown(self, visualize: bool = True, duration_ratio: float = 0.8, num_kernels: int = 10,
                                  include_memory_kernels: bool = True,
                                  image_renderer: Optional[str] = None) -> Tuple[pd.DataFrame, pd.DataFrame]:
-        """Time by kernel type and by kernel name. Beyond `num_kernels` names the rest is "others", and then mean, max and
-        min are those of sums by name; `Trace.analyze("kernels")` gives those of calls."""
+        """Time by kernel type and by kernel name. Names beyond `num_kernels` are merged into "others", whose
+        mean, max and min are over the sums by name; `Trace.analyze("kernels")` has statistics over calls."""
         types = self._tables("temporal_breakdown", no_memory=not include_memory_kernels)[1]
         by_type = pd.DataFrame({"kernel_type": types["type"], "sum": _us(types["time"]),
                                 "percentage": round(100 * types["share"], 1)})
@@ -41,7 +41,7 @@ class Devices(Frames):
         return by_type, kernels
 
     def get_comm_comp_overlap(self, visualize: bool = True) -> pd.DataFrame:
-        """Percentage of each rank's communication that runs behind computation; NaN without communication."""
+        """Percentage of each rank's communication that overlaps with computation; NaN without communication."""
         frame = self._tables("temporal_breakdown")[2]
         return pd.DataFrame({"rank": frame["rank"], "comp_comm_overlap_pctg": round(100 * frame["hidden_share"], 2)})
 
@@ -49,7 +49,7 @@ class Devices(Frames):
                                 visualize: bool = True, visualize_pctg: bool = True,
                                 show_idle_interval_stats: bool = False, consecutive_kernel_delay: int = 30,
                                 ) -> Tuple[pd.DataFrame, Optional[pd.DataFrame]]:
-        """Gaps of each stream by cause, and, if asked for, what single gaps are like."""
+        """Idle time of each stream by cause and, with `show_idle_interval_stats`, statistics of single gaps."""
         frame = self._of(self._tables("idle_breakdown", kernel_delay=consecutive_kernel_delay)[0], ranks)
         if streams:
             frame = frame[frame["stream"].isin(streams)].reset_index(drop=True)
@@ -77,8 +77,8 @@ class Devices(Frames):
 
     def get_time_spent_blocked_on_full_queue(self, time_series: Optional[Dict[int, pd.DataFrame]] = None,
                                              max_queue_length: int = 1024) -> pd.DataFrame:
-        """Time in which a stream's queue holds `max_queue_length` or more, us, and its share of the trace. HTA keeps one
-        stream of a rank, this all; without `time_series`, all ranks."""
+        """Time in which a stream's queue holds `max_queue_length` or more, us, and its share of the trace. HTA returns one
+        stream per rank; this returns all. `time_series` selects the ranks; without it, all ranks."""
         frame = self._tables("queue_length", limit=max_queue_length)[0]
         if time_series is not None:
             frame = frame[frame["rank"].isin(list(time_series))]
@@ -88,7 +88,7 @@ class Devices(Frames):
                              "relative_duration_at_max_queue_length": frame["full_share"]})
 
     def get_memory_bw_time_series(self, ranks: Optional[List[int]] = None) -> Dict[int, pd.DataFrame]:
-        """By rank: ts (us), name, memory_bw_gbps (GB/s) of what runs at the time."""
+        """By rank: ts (us), name, memory_bw_gbps (GB/s) of the copies that run at that time."""
         frame = self._of(self._tables("memory_bandwidth")[1], ranks)
         out = pd.DataFrame({"ts": _us(frame["time"]), "name": frame["kind"], "memory_bw_gbps": frame["rate"] / 1e9})
         return {int(rank): out[frame["rank"] == rank].reset_index(drop=True) for rank in frame["rank"].unique()}
@@ -102,12 +102,12 @@ class Devices(Frames):
     def get_cuda_kernel_launch_stats(self, ranks: Optional[List[int]] = None, runtime_cutoff: int = 50,
                                      launch_delay_cutoff: int = 100, include_memory_events: bool = True,
                                      visualize: bool = True) -> Dict[int, pd.DataFrame]:
-        """By rank: correlation, cpu_duration, gpu_duration and launch_delay (us) of each launch. The cut-offs only choose
-        what HTA's charts show; `Trace.analyze("launches", hta_compat=True)` counts what is beyond them."""
+        """By rank: correlation, cpu_duration, gpu_duration and launch_delay (us) of each launch. The cut-offs only affect
+        HTA's charts; `Trace.analyze("launches", hta_compat=True)` counts the launches beyond them."""
         frame = self._of(self._tables("launch_stats", no_memory=not include_memory_events)[1], ranks)
         out = pd.DataFrame({"correlation": frame["correlation"], "cpu_duration": _us(frame["call"]),
                             "gpu_duration": _us(frame["device_time"]), "launch_delay": _us(frame["delay"])})
-        if out.empty:  # HTA's empty frame has a column more
+        if out.empty:  # HTA's empty frame has one more column
             out.insert(0, "index", [])
         found = {int(rank): out[frame["rank"] == rank].reset_index(drop=True) for rank in frame["rank"].unique()}
         for rank in ranks or self._rank_names[:1]:

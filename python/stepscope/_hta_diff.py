@@ -13,7 +13,7 @@ from ._hta_frames import TraceFiles, shorten_name
 
 
 class DeviceType(enum.Enum):
-    """Which side's events a TraceDiff compares."""
+    """Whether a TraceDiff compares events of the host, of devices, or both."""
 
     CPU = "CPU"
     GPU = "GPU"
@@ -21,7 +21,7 @@ class DeviceType(enum.Enum):
 
 
 class LabeledTrace:
-    """A trace and the name that its columns carry in a TraceDiff. `t`: a TraceAnalysis; else `trace_dir` or files are
+    """A trace and the label of its columns in a TraceDiff. `t`: a TraceAnalysis; without it, `trace_files` or `trace_dir` is
     opened. All steps are kept."""
 
     def __init__(self, label: str = "trace", t: Optional[TraceAnalysis] = None, trace_dir: str = "",
@@ -42,7 +42,7 @@ class LabeledTrace:
 
     def extract_ops(self, rank: int, iteration: Union[int, Sequence[int], None] = None,
                     device_type: DeviceType = DeviceType.ALL) -> pd.DataFrame:
-        """A rank's events of the given steps (None: of all), on the host, on the device, or both."""
+        """A rank's events in the given steps (None: all), on the host, on the device, or both."""
         rows = self._events[self._events["rank"] == rank]
         if iteration is not None:
             wanted = [iteration] if isinstance(iteration, (int, np.integer)) else list(iteration)
@@ -74,8 +74,8 @@ class TraceDiff:
                        test_rank: Optional[int] = None, control_iteration: Union[int, Sequence[int], None] = None,
                        test_iteration: Union[int, Sequence[int], None] = None,
                        device_type: DeviceType = DeviceType.ALL, use_short_name: bool = False) -> pd.DataFrame:
-        """Counts and total durations (us) by name in both, and their differences, test - control. Default: each side's
-        first rank and first step."""
+        """Counts and total durations (us) by name in both traces, and the differences, test - control. Default: each
+        trace's first rank and first step."""
         sides = []
         for trace, label, rank, iteration in ((control, "Control", control_rank, control_iteration),
                                               (test, "Test", test_rank, test_iteration)):
@@ -101,7 +101,7 @@ class TraceDiff:
                  control_iteration: Union[int, Sequence[int], None] = None,
                  test_iteration: Union[int, Sequence[int], None] = None,
                  device_type: DeviceType = DeviceType.ALL) -> Dict[str, List[str]]:
-        """Names by what became of their counts: added, deleted, increased, decreased, unchanged."""
+        """Names by the change of their counts: added, deleted, increased, decreased, unchanged."""
         frame = cls.compare_traces(control, test, control_rank, test_rank, control_iteration, test_iteration, device_type)
         before, after = frame.iloc[:, 1], frame.iloc[:, 3]
         named = {"added": (before == 0) & (after > 0), "deleted": (before > 0) & (after == 0),

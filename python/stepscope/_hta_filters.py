@@ -1,4 +1,4 @@
-"""Filters of HTA's data frames: called with a frame, each gives the rows that it selects."""
+"""Filters of HTA's data frames: a filter is called with a frame and returns the rows that it selects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Numbers = Union[int, Iterable[int]]
 def _numbers(values: Numbers, what: str) -> List[int]:
     found: List[Any] = [values] if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
     if not all(hasattr(value, "__index__") for value in found):
-        raise TypeError(f"{what} is a whole number or several, not {values!r}")
+        raise TypeError(f"{what} must be a whole number or several, not {values!r}")
     return [int(value.__index__()) for value in found]
 
 
@@ -31,7 +31,7 @@ def _name_column(df: pd.DataFrame) -> str:
 
 
 class Filter(abc.ABC):
-    """A filter is called with a frame; `symbol_table` is accepted for HTA's sake, since names are texts here."""
+    """A filter is called with a frame. `symbol_table` is accepted for compatibility with HTA; names are texts here."""
 
     @abc.abstractmethod
     def __call__(self, df: pd.DataFrame, symbol_table: Any = None) -> pd.DataFrame:
@@ -39,7 +39,7 @@ class Filter(abc.ABC):
 
 
 class IterationFilter(Filter):
-    """Events of profiler steps by their numbers."""
+    """Events of the profiler steps with these numbers."""
 
     def __init__(self, iterations: Numbers) -> None:
         self.iterations = _numbers(iterations, "iterations")
@@ -49,7 +49,7 @@ class IterationFilter(Filter):
 
 
 class IterationIndexFilter(Filter):
-    """Events of profiler steps by their places among the steps of the frame, from 0. A frame without steps stays whole."""
+    """Events of the profiler steps at these indices among the frame's steps, from 0. A frame without steps stays whole."""
 
     def __init__(self, iteration_index: Numbers) -> None:
         self.iteration_index = _numbers(iteration_index, "iteration_index")
@@ -71,7 +71,7 @@ class FirstIterationFilter(IterationIndexFilter):
 
 
 class RankFilter(Filter):
-    """Events of ranks, in a frame with a column `rank`."""
+    """Events of these ranks, in a frame with a column `rank`."""
 
     def __init__(self, ranks: Numbers) -> None:
         self.ranks = _numbers(ranks, "ranks")
@@ -81,12 +81,12 @@ class RankFilter(Filter):
 
 
 class TimeRangeFilter(Filter):
-    """Events that lie in [start, end], us."""
+    """Events within [start, end], us."""
 
     def __init__(self, time_range: Tuple[int, int]) -> None:
         bounds = _numbers(time_range, "time_range")
         if len(bounds) != 2 or bounds[0] > bounds[1]:
-            raise ValueError(f"time_range is a start and an end that does not lie before it, not {time_range!r}")
+            raise ValueError(f"time_range must be a pair (start, end) with start <= end, not {time_range!r}")
         self.time_start, self.time_end = bounds
 
     def __call__(self, df: pd.DataFrame, symbol_table: Any = None) -> pd.DataFrame:
@@ -96,8 +96,8 @@ class TimeRangeFilter(Filter):
 
 
 class NameFilter(Filter):
-    """Events whose name begins with what the regular expression `name_pattern` matches. `name_column`: without one
-    `s_name` where the frame has it, else `name`."""
+    """Events whose name matches the regular expression `name_pattern` at its start. `name_column`: by default `s_name` if
+    the frame has it, else `name`."""
 
     def __init__(self, name_pattern: str, symbol_table: Any = None, name_column: Optional[str] = None) -> None:
         self.name_pattern = name_pattern
@@ -125,7 +125,7 @@ class NameIdColumnFilter(NameFilter):
 
 
 class QueryFilter(Filter):
-    """Rows that a query of pandas' DataFrame.query selects."""
+    """Rows selected by pandas' DataFrame.query."""
 
     def __init__(self, query: str) -> None:
         self.query = query
@@ -142,7 +142,7 @@ class ZeroDurationFilter(Filter):
 
 
 class GPUKernelFilter(Filter):
-    """Events of streams above 0, as HTA has it."""
+    """Events on streams above 0, as in HTA."""
 
     def __call__(self, df: pd.DataFrame, symbol_table: Any = None) -> pd.DataFrame:
         return df[df["stream"] > 0] if _has(df, "stream") else df
@@ -156,7 +156,7 @@ class CPUOperatorFilter(Filter):
 
 
 class MemCopyEventFilter(Filter):
-    """Copies of one name, such as "Memcpy HtoD (Pinned -> Device)"."""
+    """Copies with this name, such as "Memcpy HtoD (Pinned -> Device)"."""
 
     def __init__(self, memory_copy_type: str, symbol_table: Any = None) -> None:
         self.memory_copy_type = memory_copy_type
@@ -168,12 +168,12 @@ class MemCopyEventFilter(Filter):
 
 
 class CompositeFilter(Filter):
-    """Filters one after the other."""
+    """Applies several filters in order."""
 
     def __init__(self, filters: Sequence[Filter]) -> None:
         wrong = [one for one in filters if not isinstance(one, Filter)]
         if wrong:
-            raise TypeError(f"filters holds filters only, not {wrong[0]!r}")
+            raise TypeError(f"filters must contain only filters, not {wrong[0]!r}")
         self.filters = list(filters)
 
     def __call__(self, df: pd.DataFrame, symbol_table: Any = None) -> pd.DataFrame:
@@ -186,7 +186,7 @@ class CompositeFilter(Filter):
 
 
 class OperatorFilterMethod(enum.Enum):
-    """Where events lie, seen from an operator: within it, from its end on, or up to its start."""
+    """Position of events relative to an operator: within it, after its end, or before its start."""
 
     Under = 0
     After = 1
@@ -194,21 +194,21 @@ class OperatorFilterMethod(enum.Enum):
 
 
 def _occurrence(df: pd.DataFrame, name: str, position: int, column: str) -> Optional["pd.Series[Any]"]:
-    """The `position`-th event of that name by start, from the end where negative; None without."""
+    """The `position`-th event of that name by start; negative positions count from the end. None if there is none."""
     found = df[df[column] == name].sort_values("ts", kind="stable")
     return found.iloc[position] if -len(found) <= position < len(found) else None
 
 
 def _with_launched(chosen: pd.DataFrame, df: pd.DataFrame) -> pd.DataFrame:
-    """The events and what the runtime calls among them launched."""
+    """The events, and the device work that the runtime calls among them launched."""
     category = "s_cat" if "s_cat" in df.columns else "cat"
     calls: Set[int] = set(chosen.loc[chosen[category] == "cuda_runtime", "index"])
     return pd.concat([chosen, df[df["index_correlation"].isin(calls)]])
 
 
 class OperatorFilter(Filter):
-    """Events of an operator's stream by where they lie, seen from its `position`-th occurrence (0 the first, -1 the last);
-    none where there is no such. `include_gpu_kernels`: and the device work that they launched."""
+    """Events on an operator's stream, within, after or before its `position`-th occurrence (0: first, -1: last); no events
+    if there is no such occurrence. `include_gpu_kernels` adds the device work that they launched."""
 
     def __init__(self, op_name: str, position: int, method: OperatorFilterMethod, include_gpu_kernels: bool = False,
                  name_column: Optional[str] = None) -> None:
@@ -244,7 +244,7 @@ class UnderOperatorFilter(OperatorFilter):
 
 
 class AfterOperatorFilter(OperatorFilter):
-    """Events that begin when an occurrence of an operator has ended."""
+    """Events that begin after an occurrence of an operator has ended."""
 
     def __init__(self, op_name: str, position: int, include_gpu_kernels: bool = False,
                  name_column: Optional[str] = None) -> None:
@@ -252,7 +252,7 @@ class AfterOperatorFilter(OperatorFilter):
 
 
 class BeforeOperatorFilter(OperatorFilter):
-    """Events that have ended when an occurrence of an operator begins."""
+    """Events that end before an occurrence of an operator begins."""
 
     def __init__(self, op_name: str, position: int, include_gpu_kernels: bool = False,
                  name_column: Optional[str] = None) -> None:
@@ -260,9 +260,9 @@ class BeforeOperatorFilter(OperatorFilter):
 
 
 class CombinedOperatorFilter(Filter):
-    """Of the first profiler step the events within the first `root_op_name`, after the last `preceding_op_name` and before the
-    first `following_op_name`; an operator that is absent limits nothing. `stack_depths` chooses by the column `depth`, where
-    the frame has one (see `TraceAnalysis.get_call_graph`), and keeps device work."""
+    """Events of the first profiler step that are within the first `root_op_name`, after the last `preceding_op_name` and before
+    the first `following_op_name`. An absent operator does not restrict the events. `stack_depths` selects by the column
+    `depth`, if the frame has it (see `TraceAnalysis.get_call_graph`), and keeps device work."""
 
     def __init__(self, root_op_name: str, preceding_op_name: str, following_op_name: str, include_gpu_kernels: bool = False,
                  stack_depths: Optional[List[int]] = None) -> None:

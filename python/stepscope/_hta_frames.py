@@ -1,4 +1,4 @@
-"""The traces behind HTA's methods, and the data frames of their answers."""
+"""The traces that HTA's methods use, and the data frames that they return."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Frames:
         self.include_last_profiler_step = include_last_profiler_step
         by_path = {os.path.realpath(self._found(p, trace_dir)): r for r, p in wanted.items()} if wanted else {}
         if wanted and len(by_path) < len(wanted):
-            raise ValueError("trace_files gives one file for several ranks: give each rank a file of its own")
+            raise ValueError("trace_files has the same file for several ranks: give each rank its own file")
         self.trace = open_trace(paths)
         self._rank_names: List[int] = []
         for rank in self.trace.ranks:
@@ -50,7 +50,7 @@ class Frames:
         return path if os.path.isabs(path) or os.path.exists(path) else os.path.join(folder, path)
 
     def _tables(self, form: str, **params: Any) -> List[pd.DataFrame]:
-        """The tables of one of HTA's answers, each with a column `rank`."""
+        """The tables of one of HTA's forms, each with a column `rank`."""
         return self._frames(self.trace._as_hta(form, top=0, hta_last_step=self.include_last_profiler_step, **params))
 
     def _frames(self, report: Report) -> List[pd.DataFrame]:
@@ -66,7 +66,7 @@ class Frames:
         return frames
 
     def _of(self, frame: pd.DataFrame, ranks: Optional[Sequence[int]]) -> pd.DataFrame:
-        """The rows of `ranks`, HTA's default being rank 0."""
+        """The rows of `ranks`; by default of rank 0, as in HTA."""
         wanted = [0] if not ranks else list(ranks)
         absent = [rank for rank in wanted if rank not in self._rank_names]
         if absent and not ranks:
@@ -97,7 +97,7 @@ class Frames:
         return sorted(self._rank_names)
 
     def get_device_type(self, rank: int) -> str:
-        """"NVIDIA GPU", "AMD GPU", "MTIA" or "UNKNOWN GPU", as HTA tells it by names of calls."""
+        """"NVIDIA GPU", "AMD GPU", "MTIA" or "UNKNOWN GPU", derived from names of calls, as in HTA."""
         facts = self._facts()
         return str(facts.loc[facts["rank"] == rank, "device_type"].iloc[0])
 
@@ -106,7 +106,7 @@ class Frames:
         return self._hta_facts
 
     def _events(self) -> pd.DataFrame:
-        """HTA's rows of all ranks, made when they are first asked for."""
+        """HTA's rows of all ranks, made on first use."""
         if not hasattr(self, "_hta_events"):
             report = self._tables("events")
             self._hta_facts, events = report

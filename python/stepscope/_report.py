@@ -31,7 +31,7 @@ class Report:
 
     @property
     def notes(self) -> list[str]:
-        """Sentences that a reader must see: what is missing, partial or estimated."""
+        """Sentences that readers must see: what is missing, partial or estimated."""
         return self._core.notes
 
     def __len__(self) -> int:
@@ -42,7 +42,7 @@ class Report:
         return iter(self.tables)
 
     def __getitem__(self, which: int | str) -> Table:
-        """The table with that title or index. KeyError and IndexError where there is none."""
+        """The table with that title or index. KeyError or IndexError if there is none."""
         if not isinstance(which, str):
             return self.tables[which]
         for table in self.tables:
@@ -61,7 +61,7 @@ class Report:
         return self._core.fragment()
 
     def to_text(self, width: int = 100, rows: int = _core.rows_on_terminal) -> str:
-        """As the terminal shows it, without colour; ``rows=0`` prints all rows."""
+        """The text that the terminal shows, without colour; ``rows=0`` prints all rows."""
         return self._core.text(width, rows)
 
     def to_json(self) -> str:
@@ -69,7 +69,7 @@ class Report:
         return self._core.json()
 
     def to_csv(self) -> str:
-        """What ``--format csv`` writes."""
+        """The same text as ``--format csv``."""
         return self._core.csv()
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
@@ -80,7 +80,7 @@ class Report:
 class Page:
     """Why a step is slow: the verdict, ranked findings, and what the recording cannot tell.
 
-    ``print(page)`` is what ``stepscope report`` shows; ``page.to_html("report.html")`` and ``page.reports`` have every number.
+    ``print(page)`` prints what ``stepscope report`` shows; ``page.to_html("report.html")`` and ``page.reports`` have every number.
     """
 
     def __init__(self, first: _core.Page, everything: Callable[[], _core.Page]) -> None:
@@ -127,7 +127,7 @@ class Page:
         return self._first.fragment()
 
     def to_text(self, width: int = 100, rows: int = 0) -> str:
-        """As the terminal shows it, without colour."""
+        """The text that the terminal shows, without colour."""
         return self._first.text(width, rows)
 
     def to_json(self) -> str:

@@ -76,9 +76,9 @@ class Column:
 
 
 class Table:
-    """Named, typed columns with units, and a shape that says how it is drawn.
+    """Named, typed columns with units, and a shape that determines how the table is drawn.
 
-    Any library that reads Arrow takes it without copying numbers: ``polars.DataFrame(table)``, ``pyarrow.table(table)``,
+    Any library that reads Arrow accepts it without copying numbers: ``polars.DataFrame(table)``, ``pyarrow.table(table)``,
     ``duckdb.sql("select * from kernels")`` of a variable of that name, ``pandas.DataFrame.from_arrow(table)``.
     """
 
@@ -97,7 +97,7 @@ class Table:
         return len(self._core)
 
     def __getitem__(self, name: str) -> Column:
-        """The column with that name. KeyError where there is none."""
+        """The column with that name. KeyError if there is none."""
         for column in self.columns:
             if column.name == name:
                 return column
@@ -122,7 +122,7 @@ class Table:
         return self._core.fragment()
 
     def to_text(self, width: int = 100, rows: int = _core.rows_on_terminal) -> str:
-        """As the terminal shows it; ``rows=0`` prints all rows."""
+        """The text that the terminal shows; ``rows=0`` prints all rows."""
         return self._core.text(width, rows)
 
     def to_csv(self) -> str:
@@ -147,7 +147,7 @@ class Table:
         elif dtype_backend == "numpy":
             frame = pandas.DataFrame({column.name: column._to_pandas() for column in self.columns})
         else:
-            raise ValueError(f"dtype_backend is 'numpy' or 'pyarrow', not {dtype_backend!r}")
+            raise ValueError(f"dtype_backend must be 'numpy' or 'pyarrow', not {dtype_backend!r}")
         frame.attrs = {"title": self.title, "units": {c.name: c.unit for c in self.columns if c.unit}}
         return frame
 

@@ -1,4 +1,4 @@
-"""Opens traces and asks them questions."""
+"""Opens traces and analyses them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Device:
     id: int
     name: str
     total_memory: int
-    """Bytes; 0 when not stated."""
+    """Bytes; 0 if not stated."""
 
 
 @dataclass(frozen=True)
@@ -35,24 +35,24 @@ class Rank:
     """One process's recording."""
 
     rank: int | None
-    """None when the file does not say."""
+    """None if the file does not say."""
     world_size: int | None
     path: str
     backend: str
     """Of torch.distributed, e.g. nccl."""
     steps: list[int]
-    """The numbers of the steps that are marked."""
+    """The numbers of the marked steps."""
     devices: list[Device]
     events: int
     complete: bool
-    """Whether all of the file could be read."""
+    """Whether the whole file could be read."""
 
 
 _HTA_FLAGS = frozenset(("hta_last_step", "no_memory", "calls", "everything"))
 
 
 class Trace:
-    """The ranks that were opened together. It never changes, so threads may ask it at the same time."""
+    """The ranks that were opened together. It never changes, so threads may use it concurrently."""
 
     def __init__(self, core: _core.Trace) -> None:
         self._core: _core.Trace | None = core
@@ -77,7 +77,7 @@ class Trace:
 
     @property
     def ranks(self) -> list[Rank]:
-        """By rank number."""
+        """The ranks, sorted by number."""
         described = self._opened().ranks()
         return [Rank(**{**of, "devices": [Device(**device) for device in of["devices"]]}) for of in described]
 
@@ -99,7 +99,7 @@ class Trace:
         return f"<stepscope.Trace {os.path.basename(ranks[0].path)}{number}, {sum(rank.events for rank in ranks)} events>"
 
     def analyze(self, name: str, **params: Any) -> Report:
-        """Asks one analysis; :func:`stepscope.analyses` names them all with their params.
+        """Runs one analysis; :func:`stepscope.analyses` names them all with their params.
 
         Every analysis takes ``step`` (a number, a ``range`` or text like ``"3-5"``), ``top`` (rows of each table to keep) and
         ``sort`` (a column). Options of the command line are keywords with underscores: ``tb_compat=True``; an option that may
@@ -110,7 +110,7 @@ class Trace:
         return Report(self._opened().analyze(name, given(params, flags_of(name))))
 
     def _as_hta(self, form: str, **params: Any) -> Report:
-        """Holistic Trace Analysis' answer of that name."""
+        """The answer in Holistic Trace Analysis' form of that name."""
         return Report(self._opened().as_hta(form, given(params, _HTA_FLAGS)))
 
     def overlay(
@@ -124,7 +124,7 @@ class Trace:
         all_edges: bool = False,
         only_critical: bool = False,
     ) -> list[str]:
-        """Writes a copy of a rank's file with answers drawn into it, for Perfetto: what ``stepscope overlay`` does.
+        """Writes a copy of a rank's file with answers drawn into it, for Perfetto, like ``stepscope overlay``.
 
         ``what`` names ``critical_path``, ``queue_length`` and ``memory_bandwidth``; without it, all three are drawn. ``rank``
         may be left out if there is only one. The copy gives the same answers as the file, unless ``only_critical`` left events
@@ -134,7 +134,7 @@ class Trace:
         """
         numbers = [of.rank for of in self.ranks]
         if rank is None and len(numbers) > 1:
-            raise UsageError("several ranks were opened: choose the file to draw into with rank=")
+            raise UsageError("several ranks were opened: choose the one to draw into with rank=")
         if rank is not None and rank not in numbers:
             raise UsageError(f"rank {rank} is not among the ranks of this trace: {numbers}")
         at = 0 if rank is None else numbers.index(rank)
@@ -146,15 +146,15 @@ class Trace:
         return self._opened().overlay(at, [what] if isinstance(what, str) else list(what), asked, path_bytes(output))
 
     def report(self, *, step: int | str | range | None = None, top: int | None = None) -> Page:
-        """Why a step is slow and what to change: what ``stepscope report`` says."""
+        """Why a step is slow and what to change, as in ``stepscope report``."""
         core, asked = self._opened(), given({"step": step, "top": top})
         return Page(core.page(asked, False), lambda: core.page(asked, True))
 
 
 def diff(a: Trace, b: Trace, *, step: int | str | range | None = None, skip: int | None = None) -> Report:
-    """What changed from ``a`` to ``b``, and whether that is more than noise: what ``stepscope diff`` says, with all rows.
+    """What changed from ``a`` to ``b``, and whether that is more than noise: like ``stepscope diff``, with all rows.
 
-    ``skip`` is how many first steps of each are left out; by default one, if a trace has more than four.
+    ``skip`` is the number of first steps of each trace to leave out; by default one, if a trace has more than four.
     """
     return Report(a._opened().diff(b._opened(), given({"step": step, "skip": skip})))
 
@@ -162,7 +162,7 @@ def diff(a: Trace, b: Trace, *, step: int | str | range | None = None, skip: int
 def open(path: Path | Iterable[Path], *, threads: int = 0) -> Trace:
     """Opens a trace: a ``.json`` or ``.json.gz`` file, a folder or several of either as the ranks of one job.
 
-    ``threads`` limits the threads that read and analyse; 0 means one per core. Damaged files keep what can be read; files that
+    ``threads`` limits the threads that read and analyse; 0 means one per core. Damaged files are read as far as possible; files that
     cannot be read at all are listed in ``Trace.unread`` and named in a warning.
 
     Raises :class:`stepscope.MissingFileError`, a FileNotFoundError, when there is no such file, and

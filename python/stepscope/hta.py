@@ -3,8 +3,8 @@
     from stepscope.hta import TraceAnalysis
 
 Method names, arguments, returned columns, dtypes and units (microseconds) are HTA 0.6.1's, and so are the numbers
-(`--hta-compat`), including its rounding to whole microseconds. Each docstring says what differs. Where HTA raises on a trace
-that lacks something, this returns an empty table or raises `ValueError` with a sentence that says what is missing.
+(`--hta-compat`), including its rounding to whole microseconds. Each docstring says what differs. If a trace lacks
+something and HTA raises, this returns an empty table or raises `ValueError` with a message that says what is missing.
 
 Filters (`IterationFilter`, `NameFilter`, `UnderOperatorFilter`, ...) are called with frames of
 `TraceAnalysis.get_trace_df`, whose names and categories are texts.

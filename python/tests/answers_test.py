@@ -1,4 +1,4 @@
-"""The package says what the command line says."""
+"""The package gives the same answers as the command line."""
 
 import concurrent.futures
 
@@ -12,7 +12,7 @@ TRACES = ["examples/samples/generated_slow_input.json.gz", "examples/samples/gen
 
 
 def asked(analysis):
-    """Keywords that an analysis cannot do without, and the same for the command line."""
+    """The required keywords of an analysis, and the same options for the command line."""
     return ({"id": 7}, ["--id", "7"]) if any(p.name == "id" for p in analysis.params) else ({}, [])
 
 

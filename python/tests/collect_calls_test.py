@@ -1,4 +1,4 @@
-"""Python calls in recordings: trees that are counted by hand."""
+"""Python calls in recordings, compared with call trees written by hand."""
 
 from __future__ import annotations
 

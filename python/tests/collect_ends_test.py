@@ -1,4 +1,4 @@
-"""Programs that end, are killed or fork while their Python calls are recorded."""
+"""Programs that exit, are killed or fork while their Python calls are recorded."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ def test_nothing_unless_asked_for(memory: Callable[..., list[Event]]) -> None:
 
 
 def test_beside_torch_profiler(memory: Callable[..., list[Event]]) -> None:
-    """Both see the same bytes, and PyTorch's profiler is none the wiser."""
+    """Both see the same bytes; our allocator does not affect PyTorch's profiler."""
     seen: list[int] = []
 
     def work() -> None:
@@ -174,7 +174,7 @@ def test_beside_torch_profiler(memory: Callable[..., list[Event]]) -> None:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_children_that_are_forked_while_others_allocate(memory: Callable[..., list[Event]]) -> None:
-    """A child frees tensors of its parent and ends, whoever was allocating when it was forked."""
+    """A child frees tensors of its parent and exits, even if other threads allocated memory during the fork."""
     end = threading.Event()
 
     def churn() -> None:

@@ -68,7 +68,7 @@ def test_modules_of_two_steps(tmp_path: Path, asked: int) -> None:
         assert all(is_module(e) for e in calls(events))
     else:
         forward = [e for e in calls(events) if e["name"].endswith("forward")]
-        assert len(forward) == 2 * 9  # of 9 module calls a step
+        assert len(forward) == 2 * 9  # 9 module calls per step
 
 
 @pytest.mark.parametrize("asked", [CALLS, MODULES])
@@ -131,7 +131,7 @@ def test_the_same_calls_as_torch_profiler(tmp_path: Path) -> None:
         model(x)
 
     def counted(events: list[Event]) -> Counter[str]:
-        """How often each function of this file and each module is called."""
+        """Number of calls of each function of this file and of each module."""
         names = [short(e["name"]) for e in calls(events) if is_module(e) or of_file(__file__)(e)]
         return Counter(name for name in names if name in ("work", "forward") or name.startswith("nn.Module"))
 

@@ -85,11 +85,11 @@ def test_all_threads(tmp_path: Path) -> None:
     for e in waiting:
         seen[e["tid"]] = seen.get(e["tid"], 0) + e["dur"]
     assert len(seen) == 3
-    assert all(time >= 0.2e6 for time in seen.values())  # of 0.5 s: late samples leave gaps on a machine that is busy
+    assert all(time >= 0.2e6 for time in seen.values())  # of 0.5 s: on a busy machine, late samples leave gaps
 
 
 def test_threads_that_come_and_go_all_the_time(tmp_path: Path) -> None:
-    """Ten seconds of stacks that vanish while they are read."""
+    """Ten seconds of reading stacks that vanish meanwhile."""
 
     def down(depth: int) -> int:
         return down(depth - 1) + 1 if depth else 0
@@ -148,7 +148,7 @@ def test_samples_stand_in_where_another_profiler_is(tmp_path: Path) -> None:
     _collect.python_stop()
     _collect.stop()
     _collect.close()
-    assert reason.endswith("; samples are taken instead")
+    assert reason.endswith("; falling back to samples")
     assert samples(exported(path), "busy") > 5
 
 

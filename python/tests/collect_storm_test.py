@@ -1,4 +1,4 @@
-"""Programs whose processes come and go while they are recorded."""
+"""Programs that start and end many processes while they are recorded."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def named(path: Path, name: str) -> int:
 
 
 def own(path: str) -> None:
-    """What a child records."""
+    """The recording that a child makes."""
     _collect.open(path, 4, 0)
     _collect.start()
     with _collect.record_function("child"):

@@ -1,4 +1,4 @@
-"""What the tests of recordings share: a recording without PyTorch, and its Python calls as trees."""
+"""Helpers for the tests of recordings: recording without PyTorch, and Python calls as trees."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import stepscope
 from stepscope import _collect, _core
 
 CALLS, MODULES, SAMPLES, BUILTINS = 1, 2, 4, 8
-"""What ``_collect.python_start`` is asked for."""
+"""Flags of ``_collect.python_start``."""
 
 Event = dict[str, Any]
 Tree = tuple[Any, ...]
@@ -26,7 +26,7 @@ def exported(path: Path) -> list[Event]:
 
 
 def recorded(folder: Path, work: Callable[[], object], asked: int = CALLS, flags: int = 0, megabytes: int = 16) -> list[Event]:
-    """The events of a recording of ``work``, which says why if calls cannot be seen."""
+    """Records ``work`` and returns the events. Fails with the reason if calls cannot be recorded."""
     path = folder / "calls.stepscope"
     path.unlink(missing_ok=True)
     _collect.open(path, megabytes, flags)
@@ -49,14 +49,14 @@ def calls(events: list[Event]) -> list[Event]:
 
 
 def short(name: str) -> str:
-    """``f`` of ``tests/a_test.py(3): test_x.<locals>.f``."""
+    """``f``, for the name ``tests/a_test.py(3): test_x.<locals>.f``."""
     return name.rpartition(": ")[2].rpartition(".")[2] if "): " in name else name
 
 
 def trees(events: list[Event], keep: Callable[[Event], bool]) -> list[Tree]:
-    """Calls that are kept, below the kept ones that they are inside of, each row by begin.
+    """Trees of the kept calls: each is below the innermost kept call around it; siblings are sorted by begin.
 
-    Checks that a call lies within the one that it names as its parent, on the same thread.
+    Checks that each call is within its parent, on the same thread.
     """
     of_id = {event["args"]["Python id"]: event for event in calls(events)}
     assert len(of_id) == len(calls(events))
@@ -81,23 +81,23 @@ def trees(events: list[Event], keep: Callable[[Event], bool]) -> list[Tree]:
 
 
 def of_file(file: str) -> Callable[[Event], bool]:
-    """Keeps the calls of functions that are written in the file."""
+    """A filter that keeps calls of functions in this file."""
     return lambda event: f"{Path(file).name}(" in event["name"]
 
 
 def tree(folder: Path, work: Any) -> Tree:
-    """Of the function ``work``, which a test hands over; what its file does not hold is left out."""
+    """The call tree of the function ``work``, without functions of other files."""
     (outer,) = trees(recorded(folder, work), of_file(work.__code__.co_filename))
     (inner,) = outer[1:]
     return inner
 
 
 class Late(Exception):
-    """What a handler of a signal raises, wherever the program is at that moment."""
+    """Raised by a signal handler, wherever the program is at that moment."""
 
 
 def late_at(number: int) -> tuple[Callable[..., Any], list[int]]:
-    """A tracer that raises at the call or line of that number of the profiler's own code, and how many there were."""
+    """A tracer that raises at the ``number``-th call or line of the profiler's own code, and a counter of them."""
     lines = [0]
     folder = os.path.join(os.path.dirname(stepscope.__file__), "profiler")
 

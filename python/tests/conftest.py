@@ -1,4 +1,4 @@
-"""What the tests share: the samples, and the program that was built with the package."""
+"""Shared by the tests: the samples, and the program that was built with the package."""
 
 import os
 import pathlib
@@ -13,7 +13,7 @@ PROGRAM = os.environ.get("STEPSCOPE_PROGRAM") or os.path.join(sysconfig.get_path
 
 
 def said(*words):
-    """What the command line says, (exit code, stdout, stderr), on 100 columns."""
+    """Runs the command line with 100 columns; returns (exit code, stdout, stderr)."""
     environment = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
     environment.update(COLUMNS="100", TERM="xterm")
     done = subprocess.run([PROGRAM, *map(str, words)], cwd=ROOT, env=environment, capture_output=True, timeout=120)

@@ -1,4 +1,4 @@
-"""A recording with devices, exported: what other tools count in it. The devices are the fake CUPTI's, so all is known before."""
+"""An exported recording with devices, read by other tools. The devices are a fake CUPTI's, so all counts are known."""
 
 import os
 import pathlib
@@ -51,7 +51,7 @@ def test_it_is_whole(trace):
 
 
 def test_the_plugin(trace):
-    """It counts the steps that the trace marks on the device beside those of the host, as in torch.profiler's files."""
+    """The plugin counts steps marked on the device in addition to those on the host, as in torch.profiler's files."""
     told = peers.plugin(trace)
     assert (told["steps"], told["kernels"], told["ops"]) == (STEPS, KERNELS, OPS)
     assert "kernel" in told["views"]

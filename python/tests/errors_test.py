@@ -1,4 +1,4 @@
-"""Wrong questions raise the sentence of the command line; nothing crashes."""
+"""Invalid questions raise the same message as the command line; nothing crashes."""
 
 import gzip
 import json
@@ -18,7 +18,7 @@ TRACE = "examples/samples/generated_slow_input.json.gz"
 def sentence(*words):
     code, _, err = said(*words)
     assert code != 0
-    # a command line may name several files, so it says which; a Trace is one
+    # the command line adds the file's name, as it may have several; a Trace is one
     return err.splitlines()[0].removeprefix("stepscope: ").removeprefix(f"{TRACE}: ")
 
 

@@ -1,7 +1,7 @@
-"""Compares what stepscope.hta answers with what Holistic Trace Analysis answered: check_X(analysis, golden) gives the differences.
+"""Compares results of stepscope.hta with Holistic Trace Analysis': check_X(analysis, golden) returns the differences.
 
-HTA leaves some orders open (unstable sorts): where events share a time, queue lengths and bandwidths are compared within
-what the two extreme orders give.
+HTA leaves some orders open (unstable sorts): if events share a time, queue lengths and bandwidths must be between the
+results of the two extreme orders.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ def flat(frame):
 
 
 def check_table(golden, frame, what):
-    """Differences of a frame from a golden table, whose long texts are cut."""
+    """Differences between a frame and a golden table, whose long texts are cut."""
     if golden is None or frame is None:
         fits = (golden is None or not golden["rows"]) and (frame is None or frame.empty)
         return [] if fits else [f"{what}: one is None"]
@@ -92,7 +92,7 @@ def check_idle_time_breakdown(t, golden):
 
 
 def extremes(frame, step):
-    """Sums of a series when, of changes at one time, those that add come first, and when they come last."""
+    """Sums of a series if, among changes at one time, additions come last, and if they come first."""
     change = step.diff().fillna(step.iloc[0])
     out = []
     for ascending in (True, False):
@@ -103,7 +103,7 @@ def extremes(frame, step):
 
 
 def check_untied(golden, frame, tied, what):
-    """The rows of a summary but those whose series has several changes at one time, in an order that HTA leaves open."""
+    """Checks a summary, except rows whose series has several changes at one time, whose order HTA leaves open."""
     golden = golden or {"rows": 0, "data": []}
     if not golden["rows"] or frame is None:
         return [] if frame is None and not golden["rows"] else [f"{what}: HTA {golden['rows']} rows, here {frame}"]
@@ -136,7 +136,7 @@ def check_queue_length(t, golden):
     for limit, wanted in ((1024, golden["blocked_1024"]), (golden.get("blocked_limit"), golden.get("blocked_at_limit"))):
         if limit:
             blocked = t.get_time_spent_blocked_on_full_queue(series, limit)
-            kept = {(row[0], row[1]) for row in wanted["data"]}  # HTA keeps one stream of a rank
+            kept = {(row[0], row[1]) for row in wanted["data"]}  # HTA keeps one stream per rank
             rows = np.array([key in kept for key in zip(blocked["rank"], blocked["stream"])], dtype=bool)
             bad += check_table(wanted, blocked[rows], f"blocked at {limit}")
     return bad

@@ -77,7 +77,7 @@ def test_mistakes_are_told():
         with pytest.raises(TypeError):
             wrong()
     for wrong in ((7, 5), (1, 2, 3)):
-        with pytest.raises(ValueError, match="start and an end"):
+        with pytest.raises(ValueError, match="start <= end"):
             hta.TimeRangeFilter(wrong)
 
 

@@ -1,6 +1,6 @@
-"""Holistic Trace Analysis' results on real recordings, met by stepscope.hta. Prints how many of how many.
+"""Compares stepscope.hta with Holistic Trace Analysis' results on real recordings. Prints how many agree.
 
-The recordings and HTA's results lie in ../shared, outside the project; without them this is skipped.
+The recordings and HTA's results are in ../shared, outside the project; without them the test is skipped.
 """
 
 import json
@@ -28,7 +28,7 @@ FOLDERS = {
     "kineto_resnet50_4_a": "tb_samples/resnet50_num_workers_4",
 }
 
-# What is not met, and why. A line whose golden is met makes the test fail, so that it goes.
+# Results that differ, and why. The test fails if a listed result agrees, so that its line gets removed.
 NOT_MET = {
     "mtia_inference gpu_kernel_breakdown": "events of -1 µs after rounding make HTA's sweep lose a state",
     "amd_trace call_graph": "events without a length at a time at which others end and begin: HTA's order is open",
@@ -55,7 +55,7 @@ def test_files_that_cannot_be_told_apart(tmp_path):
     with pytest.warns(UserWarning, match="numbered by path: 0 .*a.json, 1 .*b.json"):
         assert TraceAnalysis(trace_dir=str(tmp_path)).get_ranks() == [0, 1]
     assert TraceAnalysis({4: "a.json", 2: "b.json"}, trace_dir=str(tmp_path)).get_ranks() == [2, 4]
-    with pytest.raises(ValueError, match="one file for several ranks"):
+    with pytest.raises(ValueError, match="the same file for several ranks"):
         TraceAnalysis({0: "a.json", 1: "a.json"}, trace_dir=str(tmp_path))
 
 

@@ -1,4 +1,4 @@
-"""What stepscope.hta draws into copies of recordings, and critical paths that are saved."""
+"""Drawings of stepscope.hta in copies of recordings, and saved critical paths."""
 
 import gzip
 import json
@@ -88,7 +88,7 @@ def test_no_input_is_overwritten(analysis, folder):
     before = source.read_bytes()
     with pytest.raises(stepscope.UsageError, match="is the trace itself"):
         analysis.trace.overlay(source)
-    with pytest.raises(stepscope.UsageError, match="ends in .json.gz or .json"):
+    with pytest.raises(stepscope.UsageError, match="must end in .json.gz or .json"):
         analysis.trace.overlay(folder / "x.pftrace")
     with pytest.raises(stepscope.UsageError, match="not 'queue'"):
         analysis.trace.overlay(folder / "x.json", what=["queue"])
@@ -125,7 +125,7 @@ def test_paths_are_saved_and_restored(analysis, folder):
         restore_cpgraph(name, None, 1)
     with pytest.raises(ValueError, match="rank 0, not of rank 1"):
         analysis.overlay_critical_path_analysis(1, graph, str(folder))
-    with pytest.raises(ValueError, match="no critical path that stepscope saved"):
+    with pytest.raises(ValueError, match="is not a critical path saved by stepscope"):
         restore_cpgraph(str(folder / "rank0.json.gz"))
 
 

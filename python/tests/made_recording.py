@@ -1,4 +1,4 @@
-"""Recordings made by hand for tests: a tick is 1 ns, times count from the begin of the recording."""
+"""Hand-made recordings for tests: a tick is 1 ns; times count from the begin of the recording."""
 
 import struct
 
@@ -51,7 +51,7 @@ class MadeThread:
 
 
 def write(path, threads, flags=0, length=10**9, dropped=0):
-    """A recording of those threads, a segment each."""
+    """Writes a recording of those threads, one segment each."""
     pair = struct.Struct("<Qqq")
     head = b"STEPREC\n" + struct.pack("<IIIIIIII", 1, HEADER, SEGMENT, len(threads), len(threads), 7, 0, flags) + struct.pack("<Q", dropped)
     head += pair.pack(0, 0, 0) + pair.pack(BEGIN, BEGIN, 1_700_000_000_000_000_000 + BEGIN)

@@ -1,4 +1,4 @@
-"""Recordings of stepscope's own are merged and overlaid as the trace that they export is."""
+"""stepscope's own recordings are merged and overlaid like the traces that they export."""
 
 import json
 
@@ -24,7 +24,7 @@ def done(*words):
 
 
 def ranges(path):
-    """Name and length, µs, but for the range of the whole recording."""
+    """Name and length in µs of each range, except that of the whole recording."""
     events = json.loads(path.read_bytes())["traceEvents"]
     return sorted((e["name"], round(e["dur"], 3)) for e in events if e["ph"] == "X" and e["cat"] != "Trace")
 
@@ -33,7 +33,7 @@ RANGES = [("ProfilerStep#1", 2.5), ("ProfilerStep#2", 3.5), ("aten::add", 1), ("
 
 
 def times(path):
-    """By op, ns."""
+    """Host time in ns by op."""
     return {row["name"]: row["host_total"] for row in stepscope.open(path).analyze("operators")[0]}
 
 
@@ -61,4 +61,4 @@ def test_what_is_no_recording(tmp_path):
     path = tmp_path / "cut.stepscope"
     path.write_bytes(b"STEPREC\n")
     code, _, problem = conftest.said("merge", path, "-o", tmp_path / "merged.json")
-    assert code != 0 and "cut.stepscope" in problem and "is no recording of stepscope" in problem
+    assert code != 0 and "cut.stepscope" in problem and "is not a stepscope recording" in problem

@@ -1,4 +1,4 @@
-"""The example notebook runs from its first cell to its last, and is kept without outputs."""
+"""The example notebook runs from first to last cell, and is stored without outputs."""
 
 import json
 

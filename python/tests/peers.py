@@ -48,7 +48,7 @@ print(json.dumps({
 
 
 def asked(package: str, question: str, path: pathlib.Path) -> dict:
-    """What the tool says of the file; skips the test where it is not installed."""
+    """The tool's output for the file; skips the test if the tool is not installed."""
     if not PYTHON.exists() or subprocess.run([PYTHON, "-c", f"import {package}"], capture_output=True).returncode != 0:
         pytest.skip(f"{package} is not installed; tools/python-tests.sh installs it where the package index can be reached")
     done = subprocess.run([PYTHON, "-W", "ignore", "-c", question, path], capture_output=True, text=True, timeout=120)

@@ -1,4 +1,4 @@
-"""Merged Perfetto traces, read with the schema that Perfetto itself publishes (the package perfetto)."""
+"""Merged Perfetto traces, read with Perfetto's own schema (the package perfetto)."""
 
 import collections
 import gzip

@@ -1,4 +1,4 @@
-"""What docs/python.md shows of Python is what Python says."""
+"""The examples in docs/python.md give the output that the page shows."""
 
 import doctest
 

@@ -10,12 +10,12 @@ import stepscope
 
 
 def expected(report):
-    """Tables by title: rows of the JSON."""
+    """Title, column names and rows of each table in the JSON."""
     return [(t["title"], [c["name"] for c in t["columns"]], t["rows"]) for t in json.loads(report.to_json())["tables"]]
 
 
 def plain(value):
-    """None for whatever a library calls missing."""
+    """The value; None if it is any library's missing value."""
     if value is None or (isinstance(value, float) and math.isnan(value)) or type(value).__name__ in ("NAType", "NaTType"):
         return None
     return value
@@ -29,7 +29,7 @@ def reports(one_rank, two_ranks):
 
 @pytest.fixture
 def steps(two_ranks):
-    """A table with texts, whole and real numbers, some missing of each."""
+    """A table with texts, integers and real numbers, and missing values of each."""
     return two_ranks.analyze("findings")[0]
 
 

@@ -15,7 +15,8 @@ namespace {
 using report::ParamSpec;
 using report::Report;
 
-/// Findings alone; without any what is said of each rank, else what stops conclusions.
+/// Findings only. Without findings, each rank's headline becomes a note; else each health row that stops
+/// conclusions.
 report::Verdict alone(report::Verdict verdict) {
   if (verdict.findings.empty())
     for (const report::RankVerdict& rank : verdict.ranks)
@@ -43,10 +44,10 @@ Report findings(const analyze::Derived& derived, const report::Params& params) {
   return printed(alone(judged(derived, params)));
 }
 
-/// Of other tools it has the plugin's recommendations.
+/// The analysis "findings". Its form of another tool is the TensorBoard plugin's recommendations.
 const analyze::Analysis& findings_analysis() {
   static const ParamSpec params[] = {
-      {"all", ParamSpec::Type::flag, "", "", "with findings that save under 1 % of a step or 50 µs"},
+      {"all", ParamSpec::Type::flag, "", "", "also findings that save under 1 % of a step or 50 µs"},
       analyze::flag_of(analyze::Tool::tensorboard_plugin)};
   static constexpr analyze::About kAbout = {};
   static const analyze::Analysis kAnalysis = [] {
@@ -65,7 +66,7 @@ const analyze::Analysis& findings_analysis() {
   return kAnalysis;
 }
 
-/// An analysis that says what the recording cannot carry as well.
+/// Runs an analysis and adds notes on what the recording cannot prove.
 template <const analyze::About* about>
 Report with_caveats(const analyze::Derived& derived, const report::Params& params) {
   Report report = analyze::analysis_of(*about).run(derived, params);
@@ -85,7 +86,7 @@ Answer findings_of(report::Verdict verdict, const analyze::Analysis& analysis, c
   Answer answer{printed(verdict), std::nullopt};
   analyze::finish(analysis, trace, params, answer.report);
   verdict.notes = answer.report.notes;
-  std::vector<report::Finding> kept;  // as --sort and --top leave them
+  std::vector<report::Finding> kept;  // as sorted and cut by --sort and --top
   for (const std::int64_t place : std::get<report::Ints>(answer.report.tables.front().columns.front().values))
     kept.push_back(std::move(verdict.findings[static_cast<std::size_t>(place - 1)]));
   verdict.findings = std::move(kept);

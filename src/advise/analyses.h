@@ -1,4 +1,4 @@
-// Every analysis that front ends list: those of the trace, and those of the advice before them.
+// Every analysis that front ends list: `findings` first, then those of `analyze`.
 #pragma once
 
 #include <optional>
@@ -12,23 +12,23 @@
 namespace stepscope::advise {
 
 std::span<const analyze::Analysis> all_analyses();
-/// Those of one topic, in the order of the list.
+/// The analyses of one topic, in the order of all_analyses().
 std::vector<const analyze::Analysis*> analyses_of(analyze::Topic topic);
-/// nullptr if there is none of that name.
+/// nullptr if no analysis has that name.
 const analyze::Analysis* find_analysis(std::string_view name);
 
-/// An answer; `verdict` is what its tables print where they are of findings.
+/// An answer. `verdict`: only of "findings", whose table prints it.
 struct Answer {
   report::Report report;
   std::optional<report::Verdict> verdict;
 };
-/// Runs and finishes.
+/// Runs the analysis and finishes its report.
 Answer answer(const analyze::Analysis& analysis, const analyze::Derived& derived,
               const report::Params& params);
-/// The answer of "findings", finished.
+/// The finished answer of "findings".
 Answer findings_of(report::Verdict verdict, const analyze::Analysis& findings, const trace::Trace& trace,
                    const report::Params& params);
-/// Whether it is "findings", in our own numbers.
+/// Whether it is "findings", and not another tool's form of it.
 bool asks_findings(const analyze::Analysis& analysis, const report::Params& params);
 
 }  // namespace stepscope::advise

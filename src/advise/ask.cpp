@@ -13,7 +13,7 @@ Result<const analyze::Analysis*> analysis_named(std::string_view name) {
   if (const analyze::Analysis* analysis = find_analysis(name)) return analysis;
   for (const analyze::Tool tool : {analyze::Tool::tensorboard_plugin, analyze::Tool::hta})
     if (const auto found = form_named(tool, name))
-      return Error{fmt::format("'{0}' is how another tool answers '{1}': ask {1} with --{2}.", name,
+      return Error{fmt::format("'{0}' is another tool's name for '{1}': ask {1} with --{2}.", name,
                                found->question->name, analyze::flag_of(tool).name),
                    ""};
   std::vector<std::string> names;
@@ -62,7 +62,7 @@ std::string sort_misfit(const report::Params& params, const report::Report& repo
 std::string not_found(const analyze::Analysis& analysis, const report::Params& params,
                       const report::Report& report) {
   const bool a_range = (params.has("annotation") || params.has("instance")) &&
-                       !analyze::tool_asked(analysis, params);  // HTA goes on
+                       !analyze::tool_asked(analysis, params);  // HTA's form does not stop here
   const bool told = a_range || !analyze::answers_alone(analysis);
   return told && report.tables.front().rows() == 0 && !report.notes.empty() ? report.notes.front() : "";
 }

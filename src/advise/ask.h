@@ -1,5 +1,4 @@
-// Questions as people type them, at a shell or in Python: why one makes no sense, in the same sentence
-// everywhere.
+// Checks of questions as people type them, at a shell or in Python, with the same sentences everywhere.
 #pragma once
 
 #include <optional>
@@ -14,26 +13,26 @@
 
 namespace stepscope::advise {
 
-/// Or a sentence; of another tool's form it names the question to ask.
+/// The error is a sentence. For the name of another tool's form, it names the analysis to ask.
 Result<const analyze::Analysis*> analysis_named(std::string_view name);
 
-/// One of another tool's answers, by its name there.
+/// One of another tool's answers, found by its name in that tool.
 struct FormNamed {
   const analyze::Analysis* question;
   const analyze::Form* form;
 };
 std::optional<FormNamed> form_named(analyze::Tool tool, std::string_view name);
 
-/// Of an option that is none of `known`, all with their dashes.
+/// One sentence about an option that is not in `known`. All options include their dashes.
 std::string no_such_option(std::string_view typed, const std::vector<std::string>& known);
 
 /// One sentence if `params` cannot be answered: an id is missing, or two tools are asked for; else "".
 std::string unanswerable(const analyze::Analysis& analysis, const report::Params& params);
 
-/// One sentence when "sort" names no column of the report, or "".
+/// One sentence if "sort" names no column of the report, else "".
 std::string sort_misfit(const report::Params& params, const report::Report& report);
 
-/// One sentence when the report found nothing of what it was told to look at, or "".
+/// One sentence if the range or event that `params` name was not found, else "".
 std::string not_found(const analyze::Analysis& analysis, const report::Params& params,
                       const report::Report& report);
 

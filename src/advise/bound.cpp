@@ -27,8 +27,8 @@ struct CausePhrase {
   std::string_view phrase;
 };
 constexpr std::array kPhrases = {
-    CausePhrase{IdleCause::input, "while the data loader is waited for"},
-    CausePhrase{IdleCause::sync, "while the host sits in blocking calls"},
+    CausePhrase{IdleCause::input, "while the host waits for the data loader"},
+    CausePhrase{IdleCause::sync, "while the host is in blocking calls"},
     CausePhrase{IdleCause::refill, "while the queue refills after blocking calls"},
     CausePhrase{IdleCause::alloc, "while memory is allocated or freed"},
     CausePhrase{IdleCause::launch, "while the host launches kernels one by one"},
@@ -49,8 +49,7 @@ std::string per_step(const Evidence& e) {
                                             : fmt::format("the recorded {}", ns(e.window()));
 }
 
-/// What the device does most, for a step that the device limits: its busiest compute kernel and the use of
-/// matrix units.
+/// For a step that the device limits: its largest compute kernel and the use of matrix units.
 std::string limit(const Evidence& e) {
   std::string text;
   std::int64_t sum = 0;
@@ -66,11 +65,12 @@ std::string limit(const Evidence& e) {
   if (text.empty()) return text;
   for (const analyze::DeviceUse* row : e.mine(e.reports().devices.devices, "Devices"))
     if (row->tensor_cores >= 0 && row->unknown_cores < 0.5)
-      return text + fmt::format("; matrix units carry {} of compute time.", percent(row->tensor_cores));
+      return text +
+             fmt::format("; kernels on matrix units take {} of compute time.", percent(row->tensor_cores));
   return text + ".";
 }
 
-/// "most of it" only when it is.
+/// "most of it" if it is over half of the idle time, else its share.
 std::string most_or_part(const Evidence& e, std::optional<IdleCause> cause) {
   const std::int64_t idle = std::max<std::int64_t>(1, e.fact(&Facts::idle)),
                      time = cause ? e.idle(*cause) : 0;
@@ -78,23 +78,23 @@ std::string most_or_part(const Evidence& e, std::optional<IdleCause> cause) {
   return fmt::format("{} of that time", percent(static_cast<double>(time) / static_cast<double>(idle)));
 }
 
-/// A collective that runs also waits: for ranks that are late, for another stage of a pipeline.
+/// A running collective may also wait: for late ranks or for another stage of a pipeline.
 std::string what_communication_is(const Evidence& e) {
   if (const auto* stage = pipeline_stage(e); stage != nullptr && stage->waiting * 2 > stage->bubble)
-    return fmt::format("nearly all of it waiting for other stages of the pipeline ({} of the step is bubble)",
+    return fmt::format("mostly waiting for other stages of the pipeline (the bubble is {} of the step)",
                        percent(stage->bubble_share));
   const std::optional<double> waiting = waiting_share(e);
   if (waiting && *waiting > 0.5)
     return fmt::format("and {} of the time in collectives is waiting for other ranks", percent(*waiting));
-  return "hidden behind nothing";
+  return "with no compute to hide it";
 }
 
-/// What device records that are there say, however many are missing.
+/// What the recorded device events prove, however many others are missing.
 std::string certain(const Evidence& e, const std::vector<Health>& health) {
   if (health.empty() || health.front().id != HealthId::Q04 || e.fact(&Facts::busy) <= 0) return "";
   const std::int64_t collectives = e.fact(&Facts::communication);
   return fmt::format(
-      " Certain all the same: the device works at least {} of {}{}.", percent(e.share(e.fact(&Facts::busy))),
+      " Still certain: the device works at least {} of {}{}.", percent(e.share(e.fact(&Facts::busy))),
       per_step(e),
       collectives > 0 ? fmt::format(", collectives take at least {}", percent(e.share(collectives))) : "");
 }
@@ -170,10 +170,10 @@ std::string closing(const Evidence& e, Outcome outcome) {
   const Rest* most = &kRests[0];
   for (const Rest& rest : kRests)
     if (e.fact(rest.fact) > e.fact(most->fact)) most = &rest;
-  return fmt::format(" {} The largest share beside compute is {}, {}.",
+  return fmt::format(" {} The largest share besides compute is {}, {}.",
                      outcome == Outcome::nothing
-                         ? "Nothing is wrong that a rule knows of."
-                         : "No rule knows a change that this recording proves worth making.",
+                         ? "No rule found anything wrong."
+                         : "No rule found a change that this recording proves worth making.",
                      most->phrase, percent(e.share(e.fact(most->fact))));
 }
 
@@ -227,7 +227,7 @@ std::string headline(const Evidence& e, Bound bound, const std::vector<Health>& 
     case Bound::mixed:
       return fmt::format("Mixed: the device is busy {} of {} and idles {}, {} {}.",
                          percent(e.share(e.fact(&Facts::busy))), per_step(e), idle, most_or_part(e, cause),
-                         phrase.empty() ? "with work launched and not started" : phrase);
+                         phrase.empty() ? "with work launched but not started" : phrase);
   }
   return "";
 }

@@ -1,4 +1,4 @@
-// Who waits for whom: the word that decides which savings are real.
+// What limits a step, i.e. who waits for whom: this decides which savings are real.
 #pragma once
 
 #include <optional>
@@ -14,24 +14,24 @@ namespace stepscope::advise {
 using report::Bound;
 using report::Outcome;
 
-/// What shows it.
+/// The analysis that shows this bound.
 report::Proof evidence_of(Bound bound);
 
-/// The word of `ledger`, unless the recording cannot carry it.
+/// The limit that `ledger` found, or the reason why the recording cannot prove one.
 Bound bound_of(const Evidence& evidence, const Permission& permission);
 
-/// The idle cause with the most time besides `pending`, if any.
+/// The idle cause with the most time, except `pending`; nullopt if there is none.
 std::optional<IdleCause> largest_cause(const Evidence& evidence);
 
-/// `found`: whether there is any finding; `worth`: whether one of them is worth that.
+/// `found`: at least one finding is shown; `worth`: one of them saves enough for Outcome::findings.
 Outcome outcome_of(const Evidence& evidence, Bound bound, bool found, bool worth);
 
-/// What to add to the headline: that nothing is wrong, or that no change is known; and the largest remaining
-/// share.
+/// Added to the headline: that nothing is wrong, or that no change is known, and the largest share beside
+/// compute.
 std::string closing(const Evidence& evidence, Outcome outcome);
 
-/// One sentence that a person can act on. `host`: what the host needs, ns per step, where that is nearly as
-/// much as the device takes.
+/// One sentence that a person can act on. `host`: ns per step that the host needs, if it is nearly as much as
+/// the device takes; else 0.
 std::string headline(const Evidence& evidence, Bound bound, const std::vector<Health>& health,
                      std::int64_t host = 0);
 

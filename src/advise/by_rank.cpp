@@ -17,7 +17,7 @@ bool has_rows(const Report& report) {
                      [](const report::Table& table) { return table.rows() > 0; });
 }
 
-/// What a rank without anything to tell says of itself does not hold for ranks that have it.
+/// Notes of a rank without rows are dropped if other ranks have rows: they do not hold for those.
 Report merged(std::vector<Report> of_ranks) {
   const bool any = std::any_of(of_ranks.begin(), of_ranks.end(), has_rows);
   Report all;
@@ -30,7 +30,7 @@ Report merged(std::vector<Report> of_ranks) {
 
 bool compares(const analyze::Analysis& analysis) { return analysis.needs == analyze::Needs::digests; }
 
-/// The mean step of all ranks cannot be told from that of each.
+/// The mean step of all ranks needs the steps themselves, not the printed answer of each rank.
 bool joins_answers(const analyze::Analysis& analysis) { return analysis.about == &analyze::steps_about; }
 
 }  // namespace

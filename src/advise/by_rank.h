@@ -1,5 +1,5 @@
-// Answers about a job whose ranks are looked at one by one, because they do not fit in memory together. The
-// same answers as of a trace that holds them all.
+// Answers about a job whose ranks are read one at a time, because they do not fit in memory together. The
+// answers are the same as from a trace that holds all ranks.
 #pragma once
 
 #include <functional>
@@ -18,26 +18,26 @@
 namespace stepscope::advise {
 
 struct RankByRank {
-  const trace::Trace& heads;  ///< ranks without events; outlives this
-  std::vector<analyze::RankDigest>
-      digests{};  ///< by rank of `heads`; may be left out where ranks are not compared
-  /// Shows every rank once, from any thread, as a trace of its own; false ends with an error.
+  const trace::Trace& heads;                   ///< ranks without events; outlives this
+  std::vector<analyze::RankDigest> digests{};  ///< by rank of `heads`; may be empty if no ranks are compared
+  /// Calls back once per rank, from any thread, with a trace of that rank alone. An Error ends the answer.
   std::function<Result<bool>(const std::function<void(const trace::Trace& one, std::size_t rank)>&)> visit;
 };
 
 struct RankAnswers {
   std::vector<report::Report> reports;   ///< by analysis, finished
-  std::vector<JudgedRank> judged;        ///< by rank; empty unless asked for
+  std::vector<JudgedRank> judged;        ///< by rank; empty unless judged
   std::vector<analyze::StepTime> steps;  ///< of all ranks; empty unless judged
   std::vector<std::string> notes;        ///< of the overview; empty unless judged
 };
 
-/// Visits the ranks once, at most; each adds its rows to the answers. Memory: what `visit` holds at a time,
-/// and the answers. `all`: verdicts with findings that are too small to be shown.
+/// Visits each rank at most once; each adds its rows to the answers. Memory: the ranks that `visit` holds at
+/// a time, and the answers. `judged`: with a verdict on each rank. `all`: with findings that are too small to
+/// show.
 Result<RankAnswers> ask(RankByRank ranks, std::span<const analyze::Analysis* const> analyses,
                         const report::Params& params, bool judged, bool all = false);
 
-/// One answer. "findings" is one too.
+/// One answer, also that of "findings".
 Result<Answer> ask(RankByRank ranks, const analyze::Analysis& analysis, const report::Params& params);
 
 }  // namespace stepscope::advise

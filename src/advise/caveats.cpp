@@ -10,7 +10,7 @@
 namespace stepscope::advise {
 
 std::string caveat(const report::Health& row, bool several_ranks) {
-  return fmt::format("{}{} That makes doubtful: {}.", several_ranks ? fmt::format("Rank {}: ", row.rank) : "",
+  return fmt::format("{}{} This puts in doubt: {}.", several_ranks ? fmt::format("Rank {}: ", row.rank) : "",
                      row.what, row.suffers);
 }
 

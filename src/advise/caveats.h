@@ -1,4 +1,4 @@
-// What a recording cannot carry, for answers that stand without the page of `report`.
+// What a recording cannot prove, as notes on answers that are shown without the page of `report`.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace stepscope::advise {
 
-/// "Rank 0: … part of its records is missing. That makes doubtful: idle time, waits."
+/// "Rank 0: … some of its records are missing. This puts in doubt: idle time, waits."
 std::string caveat(const report::Health& row, bool several_ranks);
 
-/// One for each rank and thing that stops conclusions (health of class A); none of ranks without device
-/// events, of which the answers say so.
+/// One per rank and health row of class A, which stops conclusions. Ranks without device events are skipped:
+/// their answers have such a note already.
 std::vector<std::string> caveats(const analyze::Derived& derived);
 
 }  // namespace stepscope::advise

@@ -47,7 +47,7 @@ std::string remedy_of(const WaitingCall& wait) {
     case WaitKind::shape:
       return fmt::format(
           "Avoid {}{}: the host waits to learn the size of its result. torch.where(), a fixed size with a "
-          "mask, nonzero_static() or output_size= need no wait.",
+          "mask, nonzero_static() or output_size= do not wait.",
           wait.what, wait.where);
     case WaitKind::to_host:
       return fmt::format(
@@ -63,8 +63,8 @@ std::string remedy_of(const WaitingCall& wait) {
       break;
   }
   return fmt::format(
-      "Take {}{} out of the step: results do not need it. Time with events; timers of frameworks that "
-      "synchronize can be switched off (DeepSpeed wall_clock_breakdown, Megatron --timing-log-level 0).",
+      "Take {}{} out of the step: results do not need it. Measure time with events; switch off framework "
+      "timers that synchronize (DeepSpeed wall_clock_breakdown, Megatron --timing-log-level 0).",
       wait.what, wait.where);
 }
 
@@ -163,8 +163,8 @@ std::string all_at_once(std::string_view range) {
        {"Adadelta", "Adamax", "ASGD", "NAdam", "RAdam", "RMSprop", "Rprop", "Adafactor"})
     if (name == known) return fmt::format("torch.optim.{}(..., foreach=True).", name);
   return fmt::format(
-      "{}update many parameters with one launch: fused=True or foreach=True where the optimizer has them, "
-      "torch._foreach_… functions where it is the program's own.",
+      "{}update many parameters with one launch: fused=True or foreach=True if the optimizer has them, "
+      "torch._foreach_… functions in an optimizer of your own.",
       name.empty() ? "" : fmt::format("{}: ", name));
 }
 
@@ -175,7 +175,7 @@ std::string device_graphs(const Evidence& e) {
     case Maker::amd:
       return "HIP graphs";
     default:
-      return "launches captured as a graph, if the device has that,";
+      return "device graphs (if supported)";
   }
 }
 
@@ -208,12 +208,12 @@ std::string lower_precision(const Evidence& e) {
   if (nvidia && volta)
     return fmt::format(
         "torch.autocast(\"cuda\", dtype=torch.float16) with torch.amp.GradScaler(\"cuda\"): the matrix units "
-        "of {} know float16, not bfloat16.",
+        "of {} support float16, not bfloat16.",
         device.name);
   if (nvidia && device.compute_major >= 8)
-    return "torch.autocast(\"cuda\", dtype=torch.bfloat16); for float32 that has to stay, "
+    return "torch.autocast(\"cuda\", dtype=torch.bfloat16); where float32 has to stay, "
            "torch.set_float32_matmul_precision(\"high\").";
-  return "torch.autocast(device_type, dtype=torch.bfloat16), or float16 with torch.amp.GradScaler where the "
+  return "torch.autocast(device_type, dtype=torch.bfloat16), or float16 with torch.amp.GradScaler if the "
          "device has no bfloat16.";
 }
 

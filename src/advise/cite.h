@@ -1,4 +1,4 @@
-// What findings quote: the call and line of code to blame, and the words that fit this rank's device.
+// Quotes for findings: the call and line of code to blame, and the words that fit this rank's device.
 #pragma once
 
 #include <optional>
@@ -10,13 +10,13 @@
 
 namespace stepscope::advise {
 
-/// What makes a call wait for the device.
+/// Why a call waits for the device.
 enum class WaitKind : std::uint8_t {
   scalar,     ///< a value is read from a tensor
   shape,      ///< the size of an operator's result is needed
   to_host,    ///< a copy to the host
   to_device,  ///< a copy from the host
-  asked,      ///< the program asks for it
+  asked,      ///< the program calls synchronize
 };
 
 /// A row of `synchronizations`.
@@ -32,28 +32,27 @@ struct WaitingCall {
 /// The rank's calls that cost idle time, most cost first.
 std::vector<WaitingCall> waits_of(const Evidence& evidence);
 
-/// "; the longest, 98.7 µs, ends at aten::embedding in step 1" of the idle stretches of one cause, or
-/// else of those in which the host had not launched yet; "" when there is none.
+/// "; the longest, 98.7 µs, ends at aten::embedding in step 1": the longest idle stretch of `cause`; without
+/// a cause, the longest in which the host had not launched yet. "" if there is none.
 std::string longest_idle(const Evidence& evidence, std::optional<IdleCause> cause = std::nullopt);
 
-/// Bytes per second that a copy from pinned host memory reaches on this device, by its generation.
+/// Bytes per second that copies from pinned host memory reach, by the generation of the device.
 double pinned_rate(const Evidence& evidence);
 
-/// Bytes per second that each rank of a collective moves at least over the links this kind of device usually
-/// has: a fabric within a host, PCIe for devices without one, the network beyond `ranks` = 8.
+/// Bytes per second that each rank of a collective should reach over the usual links of this kind of device:
+/// a fabric within a host, PCIe for devices without one, the network for more than 8 `ranks`.
 double expected_bus_rate(const Evidence& evidence, std::int64_t ranks);
 
-/// The option that makes the optimizer whose range has this name, "Optimizer.step#SGD.step", update many
-/// parameters with one launch.
+/// The option with which an optimizer updates many parameters per launch. `range`: "Optimizer.step#SGD.step".
 std::string all_at_once(std::string_view range);
 
-/// A text with the words that fit the device: of "<<on NVIDIA||on AMD||elsewhere>>" one.
+/// `text` with each "<<on NVIDIA||on AMD||elsewhere>>" replaced by the words for this device.
 std::string worded(const Evidence& evidence, std::string_view text);
 
-/// How this device gets matrix products in lower precision: the option in PyTorch.
+/// The PyTorch option for matrix products in lower precision on this device.
 std::string lower_precision(const Evidence& evidence);
 
-/// What a captured sequence of launches is called on this device: "CUDA graphs".
+/// The name of captured launches on this device: "CUDA graphs".
 std::string device_graphs(const Evidence& evidence);
 
 }  // namespace stepscope::advise

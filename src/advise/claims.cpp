@@ -37,7 +37,7 @@ constexpr ExplainedSymptom kExplainedSymptoms[] = {
     {RuleId::H09, {RuleId::I06, RuleId::K10}},
 };
 
-/// "K02: its title (its evidence)" behind the evidence of the cause.
+/// Appends "K02: its title (its evidence)" to the evidence of the cause.
 void attach(Claim& cause, const Claim& symptom) {
   std::vector<Proof> proofs = symptom.evidence;
   if (proofs.empty()) proofs.emplace_back();

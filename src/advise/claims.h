@@ -1,4 +1,4 @@
-// What the rules claim of a rank, before anything has a price.
+// The claims of all rules about a rank, before pricing.
 #pragma once
 
 #include <vector>
@@ -10,13 +10,13 @@
 
 namespace stepscope::advise {
 
-/// One per rule at most, as sure as the recording's health permits.
+/// At most one per rule; the recording's health lowers their confidence.
 std::vector<Claim> claims_of(const Evidence& evidence, Bound bound, const std::vector<Health>& health);
 
-/// Symptoms become evidence of their causes.
+/// Attaches symptoms to their causes, as evidence.
 std::vector<Claim> with_symptoms_attached(std::vector<Claim> claims);
 
-/// Claims with one remedy become one, with the evidence and the changes of all.
+/// Merges claims with the same remedy, with the evidence and changes of all.
 std::vector<Claim> with_remedies_merged(std::vector<Claim> claims);
 
 }  // namespace stepscope::advise

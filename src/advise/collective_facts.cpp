@@ -25,7 +25,7 @@ std::vector<const analyze::StepReduction*> reductions(const Evidence& e) {
 
 std::optional<TinyCollectives> tiny_collectives(const Evidence& e) {
   std::vector<const CollectiveSize*> rows = collective_sizes(e);
-  // What one operator reduces for the next cannot wait for others to be sent with it; gradients can.
+  // Gradients can be merged into larger collectives; a value that the next operator needs cannot wait.
   const bool gradients = !reductions(e).empty();
   std::erase_if(rows, [&](const CollectiveSize* row) {
     const bool brief = row->p50 < kShortCollective && (gradients || (row->bytes < 0 && trains(e)));
@@ -98,7 +98,7 @@ std::optional<LateReduction> late_reduction(const Evidence& e) {
 }
 
 std::string_view work_of(StepPart part) {
-  constexpr std::string_view kPending = "work that was launched and had not started";
+  constexpr std::string_view kPending = "work that was launched but had not started";
   constexpr std::string_view kWork[derive::kStepParts] = {
       "compute kernels",
       kPending,
@@ -108,7 +108,7 @@ std::string_view work_of(StepPart part) {
       "allocating device memory",
       "blocking calls",
       "operators and launches on the host",
-      "Python or work that is not recorded",
+      "Python or unrecorded work",
       kPending,
   };
   return kWork[static_cast<std::size_t>(part)];

@@ -1,4 +1,4 @@
-// What `collectives` says of a rank, summed for rules.
+// A rank's part of `collectives`, summed for rules.
 #pragma once
 
 #include <cstdint>
@@ -20,44 +20,45 @@ bool trains(const Evidence& evidence);
 /// Many small collectives: how many there are in the window, and what they cost, ns.
 struct TinyCollectives {
   std::int64_t count = 0, median = 0, exposed = 0, host = 0;
-  std::int64_t total = 0, brief = 0;  ///< of their time, in those that are all latency
+  std::int64_t total = 0, brief = 0;  ///< ns; `brief`: in collectives that are latency, not transfer
   bool latency() const { return brief * 2 > total; }
 };
-/// Empty when there are few, or they cost little.
+/// nullopt if there are few, or they cost little.
 std::optional<TinyCollectives> tiny_collectives(const Evidence& evidence);
 
 /// Large messages that even at their fastest are far below what the links should carry.
 struct SlowLinks {
   const analyze::CollectiveSize* dearest = nullptr;
-  std::int64_t open = 1;        ///< ranks at hand
-  std::optional<double> waits;  ///< of this rank's time in collectives; none: transfer or wait, who knows
+  std::int64_t open = 1;        ///< ranks that are open
+  std::optional<double> waits;  ///< share of this rank's collective time that is waiting; nullopt: not known
   double expected = 0;          ///< bytes/s
-  std::int64_t exposed = 0;     ///< of all slow ones in the window, waits left out where they are known, ns
-  std::int64_t beyond = 0;      ///< of that, what the expected rate would not take
-  double factor = 1;            ///< of the time of all collectives, if these took the expected rate
+  std::int64_t exposed = 0;     ///< ns in the window, all slow ones, without waits where these are known
+  std::int64_t beyond = 0;      ///< ns: the part of `exposed` beyond the time at the expected rate
+  double factor = 1;            ///< all collectives' time / now, if the slow ones had the expected rate
 };
-/// Where all ranks are at hand, the waits for them are left out: of the rate, the share of all collectives'
-/// time. Even the fastest may hold a wait for a rank that is late in every step.
+/// If all ranks are open, waits are excluded from times and rates, by their share of all collectives' time:
+/// even the fastest collective may include a wait for a rank that is late in every step.
 std::optional<SlowLinks> slow_links(const Evidence& evidence);
 
-/// What a rank does in a part of its step, for a sentence.
+/// A rank's work in a part of its step, for a sentence.
 std::string_view work_of(derive::StepPart part);
 /// The rank that holds others up in every step and costs most; nullptr for none.
 const analyze::SlowRank* slowest_rank(const Evidence& evidence);
-/// Likewise; nullptr for the slow rank itself.
+/// The same; nullptr if it is this rank.
 const analyze::SlowRank* slow_rank(const Evidence& evidence);
-/// nullptr where it is slow for something else than its kernels.
+/// nullptr if its kernels are not what makes it slow.
 const analyze::SlowKernels* slow_kernels(const Evidence& evidence, const analyze::SlowRank& slow);
-/// Ranks that are open.
+/// The number of open ranks.
 std::int64_t open_ranks(const Evidence& evidence);
-/// Of this rank's time in collectives: waiting for others. Empty for one rank, and where none is matched.
+/// Share of this rank's time in collectives that is waiting for others. nullopt for a single rank, and if no
+/// collective is matched.
 std::optional<double> waiting_share(const Evidence& evidence);
-/// ns per step of the job, replayed together, that collectives at 1 - kOverlapLeast and 1 - kOverlapMost of
-/// their transfer time save.
+/// ns per step that the job saves, all ranks replayed together, with transfers at 1 - kOverlapLeast and 1 -
+/// kOverlapMost of their time.
 struct TransferSavings {
   std::int64_t least = 0, most = 0;
 };
-/// Empty for one rank, and where ranks cannot be replayed together.
+/// nullopt for a single rank, and if the ranks cannot be replayed together.
 std::optional<TransferSavings> transfer_savings(const Evidence& evidence);
 
 /// The rank's stage of a pipeline; nullptr for none.
@@ -67,7 +68,7 @@ std::pair<double, double> bubble_shares(const Evidence& evidence, std::int64_t p
 
 /// Reductions of gradients that begin when the backward pass is nearly over; means over steps, ns.
 struct LateReduction {
-  double before = 0;  ///< median share of the backward pass that is over
+  double before = 0;  ///< share of the backward pass that is over by then, median over steps
   std::int64_t exposed = 0, could_hide = 0;
 };
 std::optional<LateReduction> late_reduction(const Evidence& evidence);

@@ -1,4 +1,4 @@
-// For tests of rules: a step whose device is busy throughout with what a test plants.
+// For tests of rules: a step whose device is always busy with the work that a test plants.
 #pragma once
 
 #include <fmt/format.h>
@@ -23,16 +23,16 @@ struct Work {
   int length = 100;  ///< µs
   std::string category = "kernel", args = "";
   int stream = 7;
-  std::string op = "", op_args = "";  ///< the operator that launches it, when not the step's
+  std::string op = "", op_args = "";  ///< the operator that launches it; "": the step's
 };
 
-/// A step that launches it all within the first microseconds, in an operator of that name; the device works
-/// it off stream by stream without a gap.
+/// A step that launches all of `work` within the first microseconds, in operators named `op`. Each stream
+/// then runs its part without a gap.
 struct Step {
   std::vector<Work> work;
   std::string op = "aten::op";
-  std::string args = "";  ///< of that operator
-  std::string more = "";  ///< events that come with it, each followed by a comma
+  std::string args = "";  ///< of `op`
+  std::string more = "";  ///< further events, each followed by a comma
 };
 
 inline std::string events_of(const Step& step) {
@@ -72,7 +72,7 @@ inline bool has(const Step& step, const std::string& id) {
   return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
-/// A cell of that finding.
+/// A cell of the finding `id`; "" if there is none.
 inline std::string cell(const Step& step, const std::string& id, const char* column) {
   const report::Table table = findings(step);
   const Cells ids = test::cells(table, "id");

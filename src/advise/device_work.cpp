@@ -81,7 +81,7 @@ void device_only(Claim& f, Bound bound) {
   if (bound != Bound::host) return;
   f.next = true;
   f.saving_low = 0;
-  f.because = "the host is what limits the step now";
+  f.because = "the host limits the step now";
 }
 
 Memory memory_of(const Evidence& e) {
@@ -106,7 +106,7 @@ std::string room_for_more(const Evidence& e) {
       kFullestMemory * static_cast<double>(memory.total) < 2 * static_cast<double>(memory.peak))
     return text;
   return text +
-         fmt::format("; {} of {} of device memory are used at the peak (A03), so a batch twice as large fits",
+         fmt::format("; {} of {} of device memory are used at the peak, so a batch twice as large fits",
                      format_value(memory.peak, Unit::bytes), format_value(memory.total, Unit::bytes));
 }
 

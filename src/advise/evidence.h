@@ -1,4 +1,4 @@
-// What rules may look at: one rank's part of the answers. Rules never see the Trace.
+// The evidence that rules may use: one rank's part of the answers. Rules never see the Trace.
 #pragma once
 
 #include <cstdint>
@@ -34,13 +34,13 @@ namespace stepscope::advise {
 using Facts = analyze::RankFacts;
 using derive::IdleCause;
 
-/// Of several ranks together; empty of one.
+/// Answers that compare ranks; empty for a single rank.
 struct JobReports {
   analyze::Stragglers stragglers;
   analyze::Pipeline pipeline;
 };
 
-/// The answers that rules read. All of them hold every rank; a rule asks for its own.
+/// The answers that rules read. Each holds every rank; a rule reads its own rank's part.
 struct Reports {
   analyze::Overview overview;
   analyze::Idle idle;
@@ -55,20 +55,20 @@ struct Reports {
   analyze::Products products;
   analyze::Copies copies;
   analyze::MemoryEvents memory_events;
-  analyze::HostTime host_time;   ///< only where some rank has no device
-  analyze::Operators operators;  ///< likewise
+  analyze::HostTime host_time;   ///< only if some rank has no device
+  analyze::Operators operators;  ///< only if some rank has no device
   std::shared_ptr<JobReports> job = std::make_shared<JobReports>();
-  std::vector<std::vector<analyze::Launched>> launched;  ///< by rank's place in the trace and kAskedRanges
+  std::vector<std::vector<analyze::Launched>> launched;  ///< by rank's index in the trace, then kAskedRanges
 };
 
-/// Idle causes that say the host had not launched yet, for no better reason than its pace.
+/// Idle causes in which the host had not launched yet only because it is slow.
 inline constexpr IdleCause kLateCauses[] = {IdleCause::launch, IdleCause::runtime,    IdleCause::op,
                                             IdleCause::python, IdleCause::annotation, IdleCause::untraced};
 
-/// The node that adds to a gradient.
+/// The autograd node that adds to a gradient.
 inline constexpr std::string_view kAccumulate = "torch::autograd::AccumulateGrad";
 
-/// Parts of names of host ranges that rules ask about; all are looked for in one pass.
+/// Parts of names of host ranges that rules ask about; one pass finds them all.
 inline constexpr std::string_view kAskedRanges[] = {
     "Optimizer.step#",
     "Optimizer.zero_grad#",
@@ -92,10 +92,10 @@ struct AskedRange {
   consteval AskedRange(const char* part) : AskedRange(std::string_view(part)) {}
 };
 
-/// A fact, share or table that was asked of an Evidence, and the answer.
+/// A fact, share or table that a rule read from an Evidence, and its value.
 struct Asked {
   std::string what;   ///< "idle(input)"
-  std::string from;   ///< the analysis or table that has it
+  std::string from;   ///< the analysis or table that it comes from
   std::string value;  ///< for people; "absent" when there is none
   double number = report::kNoReal;
   report::Unit unit = report::Unit::none;
@@ -104,7 +104,7 @@ struct Asked {
 /// One rank's view of the reports.
 class Evidence {
  public:
-  /// `launched`: the rank's, by kAskedRanges; without it nothing is known of what ranges launched.
+  /// `launched`: the rank's element of Reports::launched; without it, launched_in() has no data.
   Evidence(const Reports& reports, std::int64_t rank, std::span<const analyze::Launched> launched = {});
 
   /// Logs each question once; `log` outlives it.
@@ -116,12 +116,12 @@ class Evidence {
 
   std::int64_t rank() const { return rank_; }
   const Reports& reports() const { return reports_; }
-  /// A count or time of the overview, 0 where it is not known.
+  /// A count or time of the overview, 0 if it is not known.
   std::int64_t fact(std::int64_t Facts::* fact) const;
   std::int64_t idle_total(std::int64_t analyze::IdleTotals::* total) const;
-  /// The backend of torch.distributed; "" when the file does not say.
+  /// The backend of torch.distributed; "" if it is not recorded.
   std::string_view backend() const;
-  /// Who waits for whom, as `ledger` has it.
+  /// Who waits for whom, from `ledger`.
   analyze::Limit limit() const;
   /// A time of the bound numbers as a share of the window; 0 without device work.
   double bound_share(std::int64_t analyze::BoundNumbers::* time) const;
@@ -140,11 +140,11 @@ class Evidence {
     return own;
   }
 
-  /// By host ranges whose name contains one of kAskedRanges, over the whole recording.
+  /// Launches by host ranges whose name contains `range`, over the whole recording.
   const analyze::Launched& launched_in(AskedRange range) const;
 
   std::int64_t window() const { return fact(&Facts::window); }
-  /// Steps the window holds, at least 1.
+  /// Complete steps in the window, at least 1.
   std::int64_t steps() const;
   /// Mean length of a step in the window, ns: what shares and savings per step refer to.
   std::int64_t step_length() const { return window() / steps(); }

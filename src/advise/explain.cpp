@@ -65,7 +65,7 @@ void add_change(Numbers& out, const std::string& name, const std::vector<Scale>&
   out.time("saved by the " + name, saved_per_step(replayed, change, without_first));
   if (const double pace = unrecorded_pace(evidence); pace < 1)
     out.time(
-        "the same with a host without recording",
+        "the same without the cost of recording on the host",
         report::mean(replayed.length({}, without_first, pace) - replayed.length(change, without_first, pace),
                      replayed.steps() - (without_first ? 1 : 0)));
 }
@@ -77,19 +77,19 @@ void add_replay(Numbers& out, const Evidence& evidence, const ReplayedRank& repl
   out.time("step replayed unchanged", report::mean(replayed.identity(), replayed.steps()));
   out.share("error of that replay", replayed.error());
   if (const auto slow = slow_first_step(evidence, replayed))
-    out.text("first step, left out of savings",
+    out.text("first step, excluded from savings",
              fmt::format("{}, the median step {}", format_value(slow->length, Unit::ns),
                          format_value(slow->median, Unit::ns)));
   if (const double pace = unrecorded_pace(evidence); pace < 1) {
     out.share("what recording cost the host (Q05)", 1 - pace);
     if (replayed.usable())
-      out.time("step with a host without that",
+      out.time("step without that cost on the host",
                report::mean(replayed.length({}, false, pace), replayed.steps()));
   }
   out.text("savings come from", replayable(replayed) ? "the replay" : "the rule's estimate");
 }
 
-/// `raw` as the rule gave it, `f` as it was priced.
+/// `raw`: the rule's claim. `f`: the same claim, priced.
 std::vector<Asked> numbers_of(const Claim& raw, const Ranked& f, const Evidence& evidence,
                               const ReplayedRank& replayed, const Range& together) {
   Numbers out;
@@ -98,7 +98,7 @@ std::vector<Asked> numbers_of(const Claim& raw, const Ranked& f, const Evidence&
   add_change(out, "ideal change", f.claim.ideal, evidence, replayed);
   add_change(out, "mild change", f.claim.mild, evidence, replayed);
   if (!f.claim.ideal.empty() && f.claim.mild.empty())
-    out.share("low end, of the ideal saving", f.claim.pessimism);
+    out.share("low end, as a share of the ideal saving", f.claim.pessimism);
   if (f.claim.ideal.empty() || !replayable(replayed)) {
     out.time("the rule's estimate, low", raw.saving_low);
     out.time("the rule's estimate, high", raw.saving_high);
@@ -107,16 +107,16 @@ std::vector<Asked> numbers_of(const Claim& raw, const Ranked& f, const Evidence&
     out.text("bound", "none, the change shortens kernels");
   else
     out.time("bound: T - compute time", most_saving(evidence));
-  out.time("less is not shown", least_saving(evidence));
-  if (f.margin > 0) out.time("wider at both ends, as steps vary", f.margin);
+  out.time("smaller savings are not shown", least_saving(evidence));
+  if (f.margin > 0) out.time("added at both ends, as steps vary", f.margin);
   const Range& alone = f.unshared.known() ? f.unshared : f.saving;
   out.time("alone, low", alone.low);
   out.time("alone, high", alone.high);
   if (f.others > 0) {
-    out.time("late idle time it is about", f.claim.leftover);
-    out.time("of that, claimed by other findings", f.others);
-    out.time("what they leave, low", f.saving.low);
-    out.time("what they leave, high", f.saving.high);
+    out.time("late idle time that it covers", f.claim.leftover);
+    out.time("part of it claimed by other findings", f.others);
+    out.time("left by them, low", f.saving.low);
+    out.time("left by them, high", f.saving.high);
   }
   out.time("after those above, low", f.after.low);
   out.time("after those above, high", f.after.high);
@@ -133,15 +133,15 @@ std::vector<std::string> reasons_of(const Claim& raw, const Ranked& f) {
   return reasons;
 }
 
-/// What it read last, but for what only divides other numbers.
+/// A sentence with the last input, except those that only divide other numbers.
 std::string last_read(const std::vector<Asked>& inputs) {
   for (auto asked = inputs.rbegin(); asked != inputs.rend(); ++asked)
     if (asked->what != "window" && asked->what != "complete_steps")
-      return fmt::format(" The last that it read was {}: {}.", asked->what, asked->value);
+      return fmt::format(" The last value that it read was {}: {}.", asked->what, asked->value);
   return "";
 }
 
-/// `text` with the value of each constant behind its name.
+/// `text` with the value of each constant after its name.
 std::string with_values(std::string_view text) {
   std::string out;
   std::size_t told = 0;
@@ -153,7 +153,7 @@ std::string with_values(std::string_view text) {
   return out += text.substr(told);
 }
 
-/// Those that `text` names, in the order of kConstants.
+/// The constants that `text` names, in the order of kConstants.
 std::vector<Constant> constants_in(std::string_view text) {
   std::set<const Constant*> named;
   visit_constants(text, [&](const Constant* constant, std::size_t) { named.insert(constant); });
@@ -163,7 +163,7 @@ std::vector<Constant> constants_in(std::string_view text) {
   return constants;
 }
 
-/// The sentence of a rule's text that says when it fires, "" when none does.
+/// The part of a rule's text from "Fires" to the end of that sentence; "" if there is none.
 std::string when_it_fires(std::string_view doc) {
   const std::size_t from = std::min(doc.find("Fires "), doc.find("fires "));
   if (from == std::string_view::npos) return "";
@@ -175,7 +175,7 @@ std::string when_it_fires(std::string_view doc) {
   return " It " + with_values(sentence) + ".";
 }
 
-/// Other verdicts under which the rule would have spoken: "'host-bound' or 'mixed'".
+/// Other bounds with which the rule would have fired: "'host-bound' or 'mixed'".
 std::string verdicts_it_needs(const Rule& rule, const Evidence& evidence, Bound bound) {
   std::string names;
   for (const Bound other : {Bound::host, Bound::communication, Bound::device, Bound::mixed})
@@ -194,7 +194,7 @@ std::string why_silent(const Rule& rule, const Evidence& evidence, Bound bound,
 void fires(Explained& out, const Claim& raw, const Ranked& f, const Range& together, const Evidence& evidence,
            const ReplayedRank& replayed) {
   out.outcome = f.small ? "small" : "fires";
-  out.sentence = f.small ? fmt::format("Fires, but saves too little to be shown: {}.", f.claim.title)
+  out.sentence = f.small ? fmt::format("Fires, but saves too little to show: {}.", f.claim.title)
                          : fmt::format("Fires: {}.", f.claim.title);
   out.numbers = numbers_of(raw, f, evidence, replayed, together);
   out.confidence = name_of(f.confidence);
@@ -221,11 +221,11 @@ void explain_rule(Explained& out, const Rule& rule, Judged judged, const Evidenc
   if (const auto at = std::find_if(findings.begin(), findings.end(), is); raw && at != findings.end())
     return fires(out, *raw, *at, judged.prices.together, evidence, replayed);
   if (const auto at = std::find_if(findings.begin(), findings.end(), tells); raw && at != findings.end()) {
-    out.sentence = fmt::format("Fires, and is told within {}: {}.", name_of(at->claim.id), raw->title);
+    out.sentence = fmt::format("Fires, as part of {}: {}.", name_of(at->claim.id), raw->title);
     return;
   }
   out.outcome = "silent";
-  out.sentence = raw ? fmt::format("Silent: other findings claim what it found: {}.", raw->title)
+  out.sentence = raw ? fmt::format("Silent: other findings already claim this saving: {}.", raw->title)
                      : why_silent(rule, evidence, judged.bound, out.inputs);
 }
 
@@ -236,7 +236,7 @@ void explain_health(Explained& out, const HealthRule& rule, const Evidence& evid
     out.sentence = "Silent." + last_read(out.inputs);
     return;
   }
-  const char* does = row->grade == HealthClass::A   ? "stops what rests on it"
+  const char* does = row->grade == HealthClass::A   ? "stops the conclusions that it affects"
                      : row->grade == HealthClass::B ? "lowers confidence"
                                                     : "informs";
   out.sentence = fmt::format("Fires, class {} ({}): {} Affects {}. {}", static_cast<char>(row->grade), does,

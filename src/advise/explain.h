@@ -22,14 +22,14 @@ std::string_view name_of(const ExplainedId& id);
 /// Every id that can be explained: of rules, then of health rows.
 std::vector<ExplainedId> explainable_ids();
 std::vector<std::string> explainable_names();
-/// Of "i01" that of I01.
+/// The id that was typed, in either case: "i01" is I01.
 std::optional<ExplainedId> id_of(std::string_view typed);
 
-/// What is known of an id without a recording.
+/// The facts about an id that need no recording.
 struct Entry {
   ExplainedId id;
   std::string_view category, one_line, doc;
-  std::vector<Constant> constants;  ///< that `doc` names
+  std::vector<Constant> constants;  ///< named in `doc`
 };
 Entry entry_of(const ExplainedId& id);
 
@@ -37,18 +37,18 @@ Entry entry_of(const ExplainedId& id);
 struct Explained {
   std::int64_t rank = -1;
   std::string outcome;               ///< fires, small, silent or not asked
-  std::string sentence;              ///< the same in words
-  std::vector<Asked> inputs;         ///< what it read, in its order
-  std::vector<Asked> numbers;        ///< from the replay to the range
+  std::string sentence;              ///< the outcome in words
+  std::vector<Asked> inputs;         ///< what it read, in order
+  std::vector<Asked> numbers;        ///< all numbers from the replay to the range
   std::string confidence;            ///< high, medium, low; "" when it did not fire
   std::vector<std::string> because;  ///< what the confidence began with and what lowered it
 };
 std::vector<Explained> explain(const ExplainedId& id, const analyze::Derived& derived, const Reports& reports,
                                unsigned threads = 0);
 
-/// The rule, its constants and, of `explained`, outcome, inputs, numbers and confidence.
+/// Tables: the rule and its constants; from `explained`, outcome, inputs, numbers and confidence.
 report::Report explanation(const Entry& entry, const std::vector<Explained>& explained);
-/// What stands below the sentences: inputs, numbers and constants, as texts.
+/// Tables below the sentences: inputs, numbers and constants, as texts.
 report::Report numbers_for_people(const Entry& entry, const std::vector<Explained>& explained);
 
 }  // namespace stepscope::advise

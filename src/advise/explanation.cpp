@@ -26,7 +26,7 @@ Table rule_table(const Entry& entry) {
 
 Table constants_table(const Entry& entry, bool for_people) {
   using C = Constant;
-  // Constants differ in kind: for people each keeps its own digits.
+  // Constants have different units. For people, each is printed with its own digits.
   const Field<C> value =
       for_people ? Field<C>{"value", +[](const C& c) { return fmt::format("{}", c.value); }, Role::value}
                  : Field<C>{"value", &C::value, Unit::none};
@@ -66,7 +66,7 @@ Table asked_table(std::string_view title, const Field<AskedOf>& what, const std:
   return tabulate(sheet, all, explained.size() > 1);
 }
 
-/// What was read, and every number. The fields are for programs.
+/// Tables "Inputs" and "Numbers". `more`: further fields, for programs.
 std::vector<Table> asked_tables(const std::vector<Explained>& explained, std::vector<Field<AskedOf>> more) {
   const Table numbers =
       asked_table("Numbers", {"number_of", &AskedOf::what}, explained, &Explained::numbers, more);

@@ -57,18 +57,17 @@ std::optional<Health> device_without_launch(const Evidence& e) {
   const double share = ratio(e.fact(&Facts::device_without_launch), device_rows(e));
   if (share <= 0.01) return std::nullopt;
   if (e.fact(&Facts::unlinked_in_window) == 0)
-    return row(
-        e, HealthId::Q03, HealthClass::C,
-        fmt::format("{} of {} device events were launched before the recording began; they ended before "
-                    "the steps that are judged.",
-                    count(e.fact(&Facts::device_without_launch)), count(device_rows(e))),
-        "", "");
-  return row(e, HealthId::Q03, share > 0.1 ? HealthClass::B : HealthClass::C,
-             fmt::format(
-                 "{} of {} device events were launched before the recording began, or their call is missing.",
-                 count(e.fact(&Facts::device_without_launch)), count(device_rows(e))),
-             "causes of idle time, work per op",
-             "Record more steps; the first part belongs to an earlier step.");
+    return row(e, HealthId::Q03, HealthClass::C,
+               fmt::format("{} of {} device events were launched before the recording began; they ended "
+                           "before the judged steps.",
+                           count(e.fact(&Facts::device_without_launch)), count(device_rows(e))),
+               "", "");
+  return row(
+      e, HealthId::Q03, share > 0.1 ? HealthClass::B : HealthClass::C,
+      fmt::format(
+          "{} of {} device events were launched before the recording began, or their launch is missing.",
+          count(e.fact(&Facts::device_without_launch)), count(device_rows(e))),
+      "causes of idle time, work per op", "Record more steps; the first part belongs to an earlier step.");
 }
 
 std::optional<Health> blind_wait(const Evidence& e) {
@@ -81,8 +80,8 @@ std::optional<Health> blind_wait(const Evidence& e) {
           ? fmt::format(
                 "The host waits {} for a device that has no events in that time: device records are missing.",
                 ns(blind))
-          : fmt::format("For {} of {} kernels were queued, but the file shows the device empty: part of its "
-                        "records is missing.",
+          : fmt::format("For {} of {} kernels were queued, but the file shows an idle device: some of its "
+                        "records are missing.",
                         ns(pending), ns(e.window())),
       "idle time, waits, launches, utilization",
       "schedule(wait=1, warmup=2, active=5), torch.cuda.synchronize() before the profiler stops, and no "
@@ -120,7 +119,7 @@ std::optional<Health> damaged(const Evidence& e) {
   if (e.fact(&Facts::lost_stretches) == 0 && e.fact(&Facts::document_complete) != 0) return std::nullopt;
   return row(e, HealthId::Q07, HealthClass::B,
              e.fact(&Facts::lost_stretches) == 0
-                 ? std::string("The file ends early; what it holds was read.")
+                 ? std::string("The file ends early; everything before that was read.")
                  : fmt::format("{} damaged stretch{} of the file could not be read.",
                                count(e.fact(&Facts::lost_stretches)),
                                e.fact(&Facts::lost_stretches) == 1 ? "" : "es"),
@@ -142,22 +141,22 @@ std::optional<Health> clocks(const Evidence& e) {
           "{} device events begin before their launch, by up to {}: the clocks of host and device disagree.",
           count(e.fact(&Facts::device_before_launch)), ns(e.fact(&Facts::largest_lead))),
       "launch delays, spans between host and device",
-      "Delays are clipped at 0; trust spans between host and device no finer than that.");
+      "Delays are clipped at 0; spans between host and device are no more precise than that.");
 }
 
 std::optional<Health> no_device(const Evidence& e) {
   if (device_rows(e) > 0) return std::nullopt;
   return row(e, HealthId::Q10, HealthClass::A, "No device activity is recorded: host times only.",
              "everything about devices",
-             "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] (XPU, MTIA …); if it was there, "
-             "another tool may hold the device's tracing.");
+             "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] (XPU, MTIA …); if that was set, "
+             "another tool may be tracing the device.");
 }
 
 std::optional<Health> device_lags(const Evidence& e) {
   if (e.share(e.fact(&Facts::device_lag)) <= 0.1) return std::nullopt;
   return row(e, HealthId::Q11, HealthClass::C,
              fmt::format("The device finishes {} after the host's last step: the host runs ahead, and its "
-                         "step marks are no step times.",
+                         "step marks do not measure steps.",
                          ns(e.fact(&Facts::device_lag))),
              "host-side step lengths", "Step lengths here are taken from the device.");
 }
@@ -177,7 +176,7 @@ std::optional<Health> serialised(const Evidence& e) {
   return row(e, HealthId::Q13, HealthClass::A,
              "Counters were collected by replaying kernels: their times are not those of a normal run.",
              "overlap, idle time, step times",
-             "Leave out experimental_config's profiler_metrics (performance-counter ranges).");
+             "Remove experimental_config's profiler_metrics (performance-counter ranges).");
 }
 
 std::optional<Health> no_shapes(const Evidence& e) {
@@ -191,7 +190,7 @@ std::optional<Health> foreign(const Evidence& e) {
   return row(
       e, HealthId::Q15, HealthClass::C,
       fmt::format(
-          "{} events have a category this version does not know; they are kept and not counted as work.",
+          "{} events have a category this version does not know; they are kept, but not counted as work.",
           count(e.fact(&Facts::foreign))),
       "completeness", "`stepscope sql TRACE 'select category, count(*) from event group by 1'` lists them.");
 }
@@ -199,8 +198,8 @@ std::optional<Health> foreign(const Evidence& e) {
 std::optional<Health> only_critical(const Evidence& e) {
   if (e.fact(&Facts::only_critical) == 0) return std::nullopt;
   return row(e, HealthId::Q16, HealthClass::A,
-             "Only the events of a critical path are in the file: an overlay left the others out.",
-             "every time, count and saving", "Ask the recording that the copy was made from.");
+             "The file has only the events of a critical path: an overlay left out the others.",
+             "every time, count and saving", "Ask the recording from which the copy was made.");
 }
 
 constexpr HealthRule kHealthRules[] = {
@@ -238,7 +237,7 @@ std::vector<Health> check_health(const Evidence& evidence) {
     if (auto health = rule.check(evidence)) rows.push_back(std::move(*health));
   const auto copy =
       std::find_if(rows.begin(), rows.end(), [](const Health& row) { return row.id == HealthId::Q16; });
-  if (copy != rows.end()) return {*copy};  // what it lacks says nothing of the recording
+  if (copy != rows.end()) return {*copy};  // what the copy lacks is no flaw of the recording
   std::stable_sort(rows.begin(), rows.end(),
                    [](const Health& a, const Health& b) { return a.grade < b.grade; });
   return rows;

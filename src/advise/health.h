@@ -1,5 +1,5 @@
-// Capture health: what the recording cannot prove, asked before anything else. One function per row, one
-// array.
+// Capture health: what the recording cannot prove, checked before anything else. One function per row, all in
+// one array.
 #pragma once
 
 #include <optional>
@@ -23,13 +23,13 @@ struct HealthRule {
 
 std::span<const HealthRule> health_rules();
 
-/// Of the host's time: what recording cost it, 0 where that does not show (Q05).
+/// Share of the host's time that recording cost; 0 if it is too small to show (Q05).
 double recording_share(const Evidence& evidence);
 
 /// Rows that apply to the rank, gravest first, then by id.
 std::vector<Health> check_health(const Evidence& evidence);
 
-/// What a list of health rows permits.
+/// What may be concluded despite a list of health rows.
 struct Permission {
   bool device = true;  ///< conclusions about device idle time, waits, launches and utilization
   bool host = true;    ///< causes on the host

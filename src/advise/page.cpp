@@ -14,14 +14,14 @@
 namespace stepscope::advise {
 namespace {
 
-/// For a shell.
+/// Quoted for a shell.
 std::string quoted(const std::string& path) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-@%:,=";
   return path.find_first_not_of(kPlain) == std::string::npos ? path : "'" + path + "'";
 }
 
-/// Analyses that answer without being told what to look at; the steps first, the facts of the recording last.
+/// Analyses for the page that need no id: `steps` first, `overview` last.
 std::vector<const analyze::Analysis*> answering_by_themselves() {
   std::vector<const analyze::Analysis*> chosen;
   for (const analyze::Analysis& analysis : analyze::all())
@@ -42,7 +42,7 @@ void add_whole(report::Page& page, const std::vector<analyze::StepTime>& steps) 
   page.reports.push_back(std::move(whole));
 }
 
-/// The traces as they were given; "TRACE" for what a command cannot repeat, or would be long.
+/// The paths as given; "TRACE" if a command cannot repeat them, or if they are many.
 std::string traces_of(const std::vector<std::string>& paths) {
   constexpr std::size_t kMax = 3;
   std::string words;
@@ -53,7 +53,7 @@ std::string traces_of(const std::vector<std::string>& paths) {
   return words;
 }
 
-/// "2 ranks", "2 of 128 ranks" when the job has more than these.
+/// "2 ranks"; "2 of 128 ranks" if the job has more ranks than are open.
 std::string count_of_ranks(const trace::Trace& trace) {
   const auto open = static_cast<std::int64_t>(trace.ranks.size());
   std::int64_t size = open;
@@ -75,7 +75,7 @@ std::string title_of(const trace::Trace& trace) {
   return title;
 }
 
-/// The analyses worth seeing next: those that prove what is said; of several ranks what lies between them.
+/// Analyses to see next: those named as evidence; for several ranks, communication as the last one.
 std::vector<std::string_view> analyses_to_see(const report::Verdict& verdict) {
   constexpr std::size_t kMax = 2;
   const std::string_view overview = analyze::analysis_of(analyze::overview_about).name,
@@ -124,7 +124,7 @@ report::Page page_of(const trace::Trace& trace, const PageOptions& options) {
   report::Page page =
       first_screen(trace, verdict(derived, reports, options.threads), reports.steps.steps, options);
   if (!options.everything) return page;
-  page.reports.resize(1);  // the steps come with everything else
+  page.reports.resize(1);  // the steps are part of everything else
   add_everything(page, derived, options);
   return page;
 }

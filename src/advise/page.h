@@ -1,4 +1,4 @@
-// What `stepscope report` says of a trace, whoever asks for it.
+// The page of `stepscope report`, for every front end.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ namespace stepscope::advise {
 struct PageOptions {
   report::Params params;           ///< "step" and "top"
   unsigned threads = 0;            ///< 0: as many as the machine has
-  std::vector<std::string> paths;  ///< of the trace as they were given, for the commands to try next
-  bool everything = false;         ///< every analysis that answers alone, not the first screen only
+  std::vector<std::string> paths;  ///< of the trace, as given; for the commands to try next
+  bool everything = false;         ///< with every analysis that needs no id, not only the first screen
 };
 report::Page page_of(const trace::Trace& trace, const PageOptions& options);
 Result<report::Page> page_of(RankByRank ranks, const PageOptions& options);

@@ -1,5 +1,5 @@
-// Idle time by the place in the program where the host was, as `idle` has it; of a rank without a device all
-// time of its main thread, as `host_time` has it.
+// Idle time by the host's place in the program, from `idle`. For a rank without a device: all time of its
+// main thread, from `host_time`.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,17 @@ namespace stepscope::advise {
 struct Place : analyze::HostPlace {
   bool between_steps() const { return where == analyze::InLoop::between_steps; }
   bool after_loading() const { return where == analyze::InLoop::after_loading; }
-  /// "train.py:36 (step)", or what the range is called; "" for none.
+  /// "train.py:36 (step)", else the name of the range; "" for none.
   std::string spoken() const;
 };
 
-/// The rank's places that `wanted` takes, most time first.
+/// The rank's places that `wanted` accepts, most time first.
 std::vector<Place> places_of(const Evidence& evidence, const std::function<bool(const Place&)>& wanted);
 
-/// Of all places together, ns of the window.
+/// Sum over the places, ns in the window.
 std::int64_t time_of(const std::vector<Place>& places);
 
-/// Loops that have rules of their own: the optimizer's, zero_grad's, buckets and broadcasts of data
-/// parallelism.
+/// Whether a rule of its own covers a loop: optimizer, zero_grad, buckets and broadcasts of data parallelism.
 bool has_own_rule(std::string_view unit, std::string_view parent, std::string_view region);
 
 /// "train.py(36): f" as "train.py:36 (f)"; anything else as it is.

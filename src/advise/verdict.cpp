@@ -33,7 +33,7 @@ Reports gather(const analyze::Derived& derived, unsigned threads) {
   Reports reports;
   const std::vector<trace::Rank>& ranks = derived.trace().ranks;
   reports.launched.resize(ranks.size());
-  std::vector<std::function<void()>> tasks;  // the longest ones first
+  std::vector<std::function<void()>> tasks;  // longest first
   for (std::size_t r = 0; r < ranks.size(); ++r)
     tasks.emplace_back([&, r] {
       reports.launched[r] = derived.replayed(ranks[r]).launched_in(kAskedRanges, derived.idle(ranks[r]));
@@ -92,7 +92,7 @@ bool any_worth(const std::vector<Ranked>& findings, std::int64_t step) {
   });
 }
 
-/// Of several ranks, as far as it is worth a sentence.
+/// A sentence about the rank that holds the others up; "" if there is none, or it costs little.
 std::string who_holds_up(const Evidence& evidence) {
   const analyze::SlowRank* slow = slowest_rank(evidence);
   if (slow == nullptr || evidence.share(slow->cost * evidence.steps()) < kWaitingShare) return "";
@@ -100,7 +100,7 @@ std::string who_holds_up(const Evidence& evidence) {
                      report::format_value(slow->excess, Unit::ns), work_of(slow->part));
 }
 
-/// Of a step that the device limits: what the host needs, ns per step, where that is nearly as much; else 0.
+/// ns per step that the host needs, if the device limits and the host needs nearly as much; else 0.
 std::int64_t host_beside(Bound bound, const analyze::ReplayedRank& replayed) {
   if (bound != Bound::device || !replayed.usable()) return 0;
   const std::int64_t host = replayed.host_alone({});
@@ -109,17 +109,17 @@ std::int64_t host_beside(Bound bound, const analyze::ReplayedRank& replayed) {
              : 0;
 }
 
-/// The mean step that savings are taken off: without a slow first one; ns.
+/// The mean step that savings are subtracted from, without a slow first step, ns.
 std::int64_t savings_of(const Evidence& evidence, const analyze::ReplayedRank& replayed) {
   if (!replayable(replayed) || !slow_first_step(evidence, replayed)) return evidence.step_length();
   return replayed.identity(true) / (replayed.steps() - 1);
 }
 
-/// That savings are of the other steps.
+/// A sentence that savings refer to the other steps; "" without a slow first step.
 std::string first_step(const Evidence& evidence, const analyze::ReplayedRank& replayed) {
   const auto slow = replayable(replayed) ? slow_first_step(evidence, replayed) : std::nullopt;
   if (!slow) return "";
-  return fmt::format(" The first step took {}, the median step {}: savings are of the other steps, {} each.",
+  return fmt::format(" The first step took {}, the median step {}: savings are for the other steps, {} each.",
                      report::format_value(slow->length, Unit::ns),
                      report::format_value(slow->median, Unit::ns),
                      report::format_value(savings_of(evidence, replayed), Unit::ns));

@@ -14,31 +14,31 @@
 
 namespace stepscope::advise {
 
-/// Runs the analyses that the rules read, side by side on up to `threads` threads (0: all).
+/// Runs the analyses that the rules read, in parallel on up to `threads` threads (0: all).
 Reports gather(const analyze::Derived& derived, unsigned threads = 0);
 
-/// What is said of one rank.
+/// The judgement of one rank.
 struct Judged {
   std::vector<Health> health;
   Bound bound{};
-  Prices prices;  ///< those too small to be shown included
+  Prices prices;  ///< including findings that are too small to show
 };
 Judged judge(const analyze::Derived& derived, const Evidence& evidence, const trace::Rank& rank,
              unsigned threads = 0);
 
-/// The same, ready to stand beside what is said of other ranks.
+/// The same, in the form that is merged with other ranks.
 struct JudgedRank {
   report::RankVerdict verdict;
   std::vector<Ranked> findings;
   std::vector<Health> health;
 };
-/// `all`: with findings that are too small to be shown.
+/// `all`: with findings that are too small to show.
 JudgedRank judged_rank(const analyze::Derived& derived, const Reports& reports, const trace::Rank& rank,
                        unsigned threads = 0, bool all = false);
 
-/// Of several ranks; findings with the largest expected saving come first.
+/// Merges ranks; findings are ordered by ranks_before().
 report::Verdict verdict(std::vector<JudgedRank> ranks, bool several, std::vector<std::string> notes);
-/// Of all ranks of a trace.
+/// The verdict on all ranks of a trace.
 report::Verdict verdict(const analyze::Derived& derived, const Reports& reports, unsigned threads = 0,
                         bool all = false);
 

@@ -100,10 +100,10 @@ const Analysis& analysis_of(const About& about) {
 const report::ParamSpec& flag_of(Tool tool) {
   using Type = report::ParamSpec::Type;
   static constexpr report::ParamSpec kFlags[] = {
-      {"tb-compat", Type::flag, "", "", "the TensorBoard plugin's own numbers, its defects included"},
+      {"tb-compat", Type::flag, "", "", "the TensorBoard plugin's own numbers, including its defects"},
       {"hta-compat", Type::flag, "", "",
-       "Holistic Trace Analysis' own numbers: whole microseconds, classes by its name patterns, its defects "
-       "included"}};
+       "Holistic Trace Analysis' own numbers, including its defects: whole microseconds, classes by its name "
+       "patterns"}};
   return kFlags[static_cast<std::size_t>(tool)];
 }
 

@@ -34,7 +34,7 @@ struct TopicTitle {
 inline constexpr TopicTitle kTopics[] = {
     {Topic::change, "What should I change?"},    {Topic::step, "Where does a step's time go?"},
     {Topic::idle, "Why does the device wait?"},  {Topic::device, "What does the device do?"},
-    {Topic::code, "Which code costs the time?"}, {Topic::ranks, "Which rank holds the others up?"},
+    {Topic::code, "Which code costs the time?"}, {Topic::ranks, "Which rank delays the others?"},
     {Topic::memory, "What fills the memory?"},   {Topic::recording, "What is in the recording?"},
 };
 

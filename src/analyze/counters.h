@@ -46,8 +46,8 @@ void draw_rate(Sketch& sketch, const std::string& kind, const std::vector<Counte
                trace::Row row);
 
 inline constexpr const char* kNoLaunchNote =
-    "No device work has a recorded call that launched it: record ProfilerActivity.CPU and the device's "
-    "together, and more than one step.";
+    "No device work has a recorded launch call: record ProfilerActivity.CPU together with the device's "
+    "activity, and more than one step.";
 inline constexpr const char* kNoCopyNote =
     "No copies or fills of a device are recorded, so there is no rate to show.";
 

@@ -125,8 +125,8 @@ void note_whole_gaps(std::vector<std::string>& notes, const Derived& derived, co
   }
   if (gaps == 0) return;
   notes.push_back(fmt::format(
-      "{} gaps of device time{}, {} in all, are not told apart by cause and stand as untraced: one "
-      "thread launches to so many devices that the pieces would far outnumber the events.",
+      "{} device gaps{}, {} in total, are not split by cause and count as untraced: one thread launches to "
+      "so many devices that the pieces would far outnumber the events.",
       report::format_value(gaps, report::Unit::count),
       rank.rank < 0 ? "" : fmt::format(" of rank {}", rank.rank),
       report::format_value(time, report::Unit::ns)));

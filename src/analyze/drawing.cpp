@@ -35,12 +35,12 @@ std::string undrawable(const std::vector<std::string>& what, const report::Param
   for (const Drawer& drawer : drawers()) names.emplace_back(drawer.what);
   for (const std::string& name : what)
     if (std::find(names.begin(), names.end(), name) == names.end())
-      return fmt::format("--what is critical_path, queue_length or memory_bandwidth, not '{}'.{}", name,
+      return fmt::format("--what must be critical_path, queue_length or memory_bandwidth, not '{}'.{}", name,
                          report::did_you_mean(name, names));
   const bool path = what.empty() || std::find(what.begin(), what.end(), "critical_path") != what.end();
   for (const char* flag : {"only-critical", "all-edges", "annotation", "instance"})
     if (!path && params.has(flag))
-      return fmt::format("--{} is about the critical path; add --what critical_path", flag);
+      return fmt::format("--{} is for the critical path; add --what critical_path", flag);
   return "";
 }
 

@@ -119,13 +119,12 @@ TEST(CriticalPath, OfARangeOfSteps) {
   };
   using Notes = std::vector<std::string>;
   const Notes two = {
-      "There is no range number 2: 2 ranges have a name that holds 'ProfilerStep'; their numbers are 0 to "
-      "1."};
+      "There is no range number 2: 2 ranges have a name that contains 'ProfilerStep', numbered 0 to 1."};
   EXPECT_EQ(told({{"instance", "2"}}), std::pair(std::size_t{0}, two));
   EXPECT_EQ(told({{"instance", "1-7"}}), std::pair(std::size_t{1}, two));
   const auto [rows, notes] = told({{"annotation", "zzz"}});
   EXPECT_EQ(rows, 0u);
-  EXPECT_TRUE(notes.at(0).starts_with("No range has a name that holds 'zzz': "));
+  EXPECT_TRUE(notes.at(0).starts_with("No range has a name that contains 'zzz': "));
 }
 
 }  // namespace

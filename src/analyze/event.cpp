@@ -118,7 +118,8 @@ const report::Sheet<EventFact> kEventSheet{"Event",
 }  // namespace
 
 constexpr report::ParamSpec kEventParams[] = {
-    {"id", report::ParamSpec::Type::integer, "", "", "position in the file's list of events, from 0; needed"},
+    {"id", report::ParamSpec::Type::integer, "", "",
+     "position in the file's list of events, from 0; required"},
     {"rank", report::ParamSpec::Type::integer, "", "", "only in this rank"}};
 
 constinit const About event_about = {kEventParams};

@@ -21,11 +21,11 @@
   ENTRY(device, copies, "copies: for which operator, how fast, how much is exposed") \
   ENTRY(ranks, collectives, "collectives: how large, how fast, how much is exposed") \
   ENTRY(ranks, communication, "how long ranks wait, how fast data moves, what is exposed") \
-  ENTRY(ranks, stragglers, "which rank holds the others up, in which part of its step") \
+  ENTRY(ranks, stragglers, "which rank delays the others, in which part of its step") \
   ENTRY(ranks, pipeline, "which ranks are pipeline stages, and how much is bubble") \
-  ENTRY(ranks, clock_alignment, "how far the ranks' clocks are apart, and how sure that is") \
+  ENTRY(ranks, clock_alignment, "how far apart the ranks' clocks are, and how sure that is") \
   ENTRY(code, user_annotations, "the program's own ranges, and the kernels in them") \
-  ENTRY(device, kernel_sequences, "kernel sequences that an operator launches again and again") \
+  ENTRY(device, kernel_sequences, "kernel sequences that an operator launches repeatedly") \
   ENTRY(device, cupti_counters, "hardware counters of ranges, with kernels and operators") \
   ENTRY(step, critical_path, "the longest chain of calls and device events of a step") \
   ENTRY(code, modules, "host and device time of each nn.Module, forward and backward") \
@@ -33,7 +33,7 @@
   ENTRY(code, call_tree, "host and device time along the nesting of host ranges") \
   ENTRY(code, python_stacks, "folded Python stacks with their time, for flame graphs") \
   ENTRY(memory, memory_events, "allocated memory over time, the peak and who held it") \
-  ENTRY(change, whatif, "what a step would take if something in it were faster") \
+  ENTRY(change, whatif, "how long a step would take if something in it were faster") \
   ENTRY(recording, event, "one event, with every arg of the file")
 
 namespace stepscope::analyze {

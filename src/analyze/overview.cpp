@@ -125,19 +125,20 @@ void note_reading(const Rank& rank, std::vector<std::string>& notes) {
   const trace::Reading& r = rank.reading;
   for (const trace::Loss& loss : r.first_losses) notes.push_back(rank.path + ": " + loss.text());
   if (r.losses > static_cast<std::int64_t>(r.first_losses.size()))
-    notes.push_back(fmt::format("{}: {} damaged stretches in all; the first {} are named.", rank.path,
+    notes.push_back(fmt::format("{}: {} damaged stretches in total; the first {} are listed.", rank.path,
                                 r.losses, r.first_losses.size()));
   if (r.only_critical)
-    notes.push_back(rank.path +
-                    ": only the events of a critical path are in this copy; no total or share of it is "
-                    "that of the recording.");
+    notes.push_back(
+        rank.path +
+        ": this copy holds only the events of a critical path; its totals and shares are not those "
+        "of the recording.");
   if (!r.complete)
     notes.push_back(fmt::format(
-        "{}: the document does not end as it should; what was read up to there is shown.", rank.path));
+        "{}: the document is incomplete; the results cover the part before the damage.", rank.path));
   if (r.clamped_times > 0)
     notes.push_back(
-        fmt::format("{}: {} events had a missing, negative or absurd time; it was set to zero length or the "
-                    "event left out.",
+        fmt::format("{}: {} events with a missing, negative or absurd time were set to zero length or left "
+                    "out.",
                     rank.path, r.clamped_times));
   if (r.unmatched_ends > 0)
     notes.push_back(fmt::format("{}: {} end event{} (ph E) without a begin {} left out.", rank.path,

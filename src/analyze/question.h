@@ -15,7 +15,7 @@ namespace stepscope::analyze {
 
 /// Note for a trace without device work.
 inline constexpr const char* kNoDeviceNote =
-    "No device activity is recorded. Record with ProfilerActivity.CUDA (or XPU, MTIA …) beside CPU.";
+    "No device activity is recorded. Record with ProfilerActivity.CUDA (or XPU, MTIA …) and CPU.";
 
 /// `--step`: one step's number, or a range "3-5". Without it every row is included, even rows outside all
 /// steps.

@@ -28,7 +28,7 @@ class FileBytes : public ByteSource {
       const ssize_t n = ::read(fd_, out + got, size - got);
       if (n < 0 && errno == EINTR) continue;
       if (n < 0)
-        add_fault(position_, std::string("the file could not be read further: ") + std::strerror(errno));
+        add_fault(position_, std::string("the rest of the file could not be read: ") + std::strerror(errno));
       if (n <= 0) break;
       got += static_cast<std::size_t>(n);
       position_ += n;
@@ -60,7 +60,7 @@ class MemoryBytes : public ByteSource {
   std::size_t size_, at_ = 0;
 };
 
-/// Gives back the bytes that sniffing took.
+/// Reads the bytes that peek() took, then the rest.
 class PrefixedBytes : public ByteSource {
  public:
   PrefixedBytes(std::string prefix, std::unique_ptr<ByteSource> rest)
@@ -91,7 +91,7 @@ std::unique_ptr<ByteSource> unzipped_if_gzip(std::unique_ptr<ByteSource> raw) {
 }  // namespace
 
 Result<std::unique_ptr<ByteSource>> open_bytes(const std::string& path) {
-  if (path.empty()) return Error{"the name of a file is empty", ""};
+  if (path.empty()) return Error{"a file name is empty", ""};
   if (path == "-") return unzipped_if_gzip(std::make_unique<FileBytes>(0, -1));
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return Error{std::string("cannot be opened: ") + std::strerror(errno), path};
@@ -99,7 +99,7 @@ Result<std::unique_ptr<ByteSource>> open_bytes(const std::string& path) {
   if (::fstat(fd, &about) != 0 || S_ISDIR(about.st_mode)) {
     ::close(fd);
     return Error{
-        "is a directory, not a trace file; give the files in it, or the directory to `stepscope report`",
+        "is a directory, not a trace file; name the files in it, or run `stepscope report` on the directory",
         path};
   }
   return unzipped_if_gzip(std::make_unique<FileBytes>(fd, S_ISREG(about.st_mode) ? about.st_size : -1));

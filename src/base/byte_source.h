@@ -1,4 +1,4 @@
-// Bytes from a file or standard input, gzip undone on the way. Streaming: nothing is held whole.
+// Bytes from a file or standard input, decompressed if gzip. Streaming: the file is never held whole.
 #pragma once
 
 #include <algorithm>
@@ -13,17 +13,18 @@
 
 namespace stepscope {
 
-/// A place where the bytes were damaged; reading went on behind it where that was possible.
+/// A place where the bytes were damaged. Reading continued after it if possible.
 struct ByteFault {
   std::int64_t offset;  ///< in the file as stored
   std::string reason;
-  std::int64_t bytes = -1;  ///< that were lost; -1: not known
+  std::int64_t bytes = -1;  ///< number of lost bytes; -1: not known
 };
 
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  /// Writes up to `size` bytes to `out`; 0 means the end. Never fails: faults end or skip, and are listed.
+  /// Writes up to `size` bytes to `out`; 0 means the end. Never fails: it skips or stops at a fault, and
+  /// lists it.
   virtual std::size_t read(char* out, std::size_t size) = 0;
   /// Bytes of the stored file consumed so far.
   virtual std::int64_t position() const = 0;
@@ -31,8 +32,8 @@ class ByteSource {
   std::int64_t stored_size = -1;  ///< of the file, -1 for pipes
   bool compressed = false;
   std::vector<ByteFault> faults;  ///< the first few
-  std::int64_t fault_count = 0;   ///< all of them
-  std::int64_t lost_bytes = 0;    ///< as far as they are known
+  std::int64_t fault_count = 0;   ///< number of all faults
+  std::int64_t lost_bytes = 0;    ///< sum over the faults with a known size
 
  protected:
   static constexpr std::size_t kDescribed = 16;
@@ -41,7 +42,7 @@ class ByteSource {
     ++fault_count;
     lost_bytes += std::max<std::int64_t>(0, bytes);
   }
-  /// Takes over the faults of the source below.
+  /// Moves the faults of the underlying source to this one.
   void take_faults(ByteSource& below) {
     for (ByteFault& fault : below.faults)
       if (faults.size() < kDescribed) faults.push_back(std::move(fault));
@@ -52,13 +53,13 @@ class ByteSource {
   }
 };
 
-/// Opens `path` ("-" is standard input) and looks at its first bytes for gzip.
+/// Opens `path` ("-" is standard input); detects gzip by its first bytes.
 Result<std::unique_ptr<ByteSource>> open_bytes(const std::string& path);
 
 /// The same over bytes in memory, which must outlive the source. For tests and fuzzing.
 std::unique_ptr<ByteSource> memory_bytes(const char* data, std::size_t size);
 
-/// Up to `size` bytes that stand next in `source`; they will be read again.
+/// The next bytes of `source`, up to `size`, without consuming them.
 std::string peek(std::unique_ptr<ByteSource>& source, std::size_t size);
 
 }  // namespace stepscope

@@ -1,4 +1,4 @@
-// CHECK: an assertion about our own code that stays on in release builds. It is for bugs, never for input.
+// CHECK: an assertion that stays on in release builds. For bugs in our own code, never for bad input.
 #pragma once
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// ISA-L where it is installed (on x86-64 three times faster than zlib at reading, five at writing), zlib
-// elsewhere.
+// ISA-L if it is installed (on x86-64 it reads three times and writes five times as fast as zlib), else
+// zlib.
 #include "base/gzip.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ enum class Inflated : std::uint8_t { more, member_end, bad };
 
 #ifdef STEPSCOPE_HAVE_ISAL
 
-/// One gzip member at a time.
+/// Inflates one gzip member at a time.
 class Inflater {
  public:
   Inflater() { reset(); }
@@ -36,7 +36,7 @@ class Inflater {
     state_.next_out = reinterpret_cast<std::uint8_t*>(out);
     state_.avail_out = static_cast<std::uint32_t>(out_size);
     const int status = isal_inflate(&state_);
-    // ISA-L 2.30 may count one byte more than there is when it meets an error at the end of its input.
+    // ISA-L 2.30 may count one byte too many after an error at the end of its input.
     const std::size_t in_left = state_.avail_in <= in_size ? state_.avail_in : 0;
     in += in_size - in_left;
     out += out_size - state_.avail_out;
@@ -45,7 +45,7 @@ class Inflater {
     if (status < 0) return Inflated::bad;
     return state_.block_state == ISAL_BLOCK_FINISH ? Inflated::member_end : Inflated::more;
   }
-  /// Text from before an error that did not fit the caller's buffer.
+  /// Text before an error that did not fit into the caller's buffer.
   std::string_view held_back() const {
     if (state_.tmp_out_valid <= state_.tmp_out_processed) return {};
     const auto size = static_cast<std::size_t>(state_.tmp_out_valid - state_.tmp_out_processed);
@@ -116,13 +116,13 @@ class GzipBytes : public ByteSource {
         case Inflated::bad:
           held_ = inflater_.held_back();
           add_fault(offset(),
-                    "the gzip data is damaged here; reading goes on at the next gzip member, if any");
+                    "the gzip data is damaged here; reading continues at the next gzip member, if any");
           skip_bad_byte(in_before);
           break;
         case Inflated::more:
           if (in_size_ != in_before || left != left_before) break;
           if (in_size_ == 0)
-            finish_input();  // only now: the inflater may have held text back
+            finish_input();  // only now, as the inflater may have held text back
           else
             skip_bad_byte(in_before);
           break;
@@ -156,11 +156,10 @@ class GzipBytes : public ByteSource {
     return in_size_ != 0;
   }
 
-  /// The stored bytes are used up. True if there is still a member to be tried.
+  /// Handles the end of the stored bytes. True if there is another member to try.
   bool finish_input() {
     if (in_member_) {
-      add_fault(offset(),
-                "the gzip file ends in the middle: it was cut, or the job that wrote it was killed");
+      add_fault(offset(), "the gzip file is incomplete: it was cut off, or the job that wrote it was killed");
       in_ = buffer_.data() + filled_;
       leave_member();
       if (go_back()) return true;
@@ -185,9 +184,9 @@ class GzipBytes : public ByteSource {
     clean_ = false;
   }
 
-  /// Damage is noticed late: what was read as the damaged member's data may hold the start of the next one.
-  /// Goes back to it if it is still in the buffer. The total is bounded by a multiple of the file, whatever
-  /// it holds.
+  /// Damage is noticed late: bytes read as the damaged member's data may contain the start of the next
+  /// member. Goes back to it if it is still in the buffer. The total distance is bounded by a multiple of the
+  /// file's size, even for hostile files.
   bool go_back() {
     const char* from = member_ != nullptr ? member_ + 1 : buffer_.data();
     const char* candidate = std::search(from, in_, kMemberStart.begin(), kMemberStart.end());
@@ -204,19 +203,19 @@ class GzipBytes : public ByteSource {
 
   static constexpr std::string_view kMemberStart = "\x1f\x8b\x08";
 
-  /// The signature, and none of the flags that must be zero. What lies behind `end` is given the benefit of
-  /// the doubt.
+  /// True if `p` has gzip's signature and the reserved flags are zero. Bytes beyond `end` are assumed to
+  /// match.
   static bool starts_member(const char* p, const char* end) {
     const std::string_view head(p, static_cast<std::size_t>(std::min<std::ptrdiff_t>(end - p, 4)));
     return head.substr(0, 3) == kMemberStart.substr(0, head.size()) &&
            (head.size() < 4 || (head[3] & 0xE0) == 0);
   }
 
-  /// Moves to the next member's first byte; bytes between members are a fault when they are not zero padding.
+  /// Moves to the next member's first byte. Bytes between members are a fault unless they are zero.
   bool find_member() {
     while (in_size_ > 0 && !starts_member(in_, in_ + in_size_)) {
       if (*in_ != 0 && clean_) {
-        add_fault(offset(), "bytes behind the gzip data are not gzip; they were skipped");
+        add_fault(offset(), "the bytes after the gzip data are not gzip and were skipped");
         clean_ = false;
       }
       ++in_;
@@ -232,7 +231,7 @@ class GzipBytes : public ByteSource {
   Inflater inflater_;
   const char* in_ = nullptr;
   std::size_t in_size_ = 0, filled_ = 0;
-  const char* member_ = nullptr;  ///< where the member being read starts, if that is in the buffer
+  const char* member_ = nullptr;  ///< start of the current member, if it is in the buffer
   std::int64_t gone_back_ = 0;
   std::string held_;
   bool in_member_ = false, seeking_ = false, clean_ = true, done_ = false;

@@ -1,6 +1,5 @@
-// gzip, in any number of members. Reading is streaming, and a damaged member costs itself: reading goes on at
-// the next one. Members are independent, so threads make them and files are joined by writing one behind the
-// other.
+// gzip, in any number of members. Reading streams; after a damaged member it continues at the next member.
+// Members are independent, so threads compress them in parallel, and files are joined by concatenation.
 #pragma once
 
 #include <memory>
@@ -11,7 +10,7 @@
 
 namespace stepscope {
 
-/// Inflates `stored`. Faults of both ends are listed in the result.
+/// Inflates `stored`. The result lists the faults of `stored` and of the decompression.
 std::unique_ptr<ByteSource> gunzip(std::unique_ptr<ByteSource> stored);
 
 /// `text` as one complete gzip member, compressed for speed. Less than 4 GiB.

@@ -1,5 +1,5 @@
-// Hostile gzip: any bytes are read to an end, in bounded time and memory, and the same whatever the size of
-// the pieces.
+// Hostile gzip: reading any bytes ends, in bounded time and memory, with the same result for any size of the
+// pieces.
 #include <cstdint>
 #include <string>
 #include <string_view>

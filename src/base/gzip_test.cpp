@@ -12,7 +12,7 @@ namespace {
 
 using test::gzip;
 
-/// Everything a source gives, asked for in pieces of `piece` bytes.
+/// `count` pseudo-random words, ten per line.
 std::string words(std::size_t count) {
   std::mt19937 random(1);
   std::string text;
@@ -21,7 +21,7 @@ std::string words(std::size_t count) {
   return text;
 }
 
-/// What zlib gives of a stream that may be cut.
+/// The text that zlib reads from a stream that may be cut.
 std::string by_zlib(std::string_view bytes) {
   z_stream stream{};
   inflateInit2(&stream, 15 + 16);
@@ -79,7 +79,7 @@ TEST(Gzip, ManySmallMembers) {
 }
 
 TEST(Gzip, ACutAnywhereKeepsWhatZlibKeeps) {
-  constexpr std::size_t kMaxSymbol = 258;  // of deflate; the last one may need more bits than are there
+  constexpr std::size_t kMaxSymbol = 258;  // of deflate; the cut may fall into the last symbol
   const std::string text = words(3000), bytes = gzip(text);
   for (std::size_t cut = 18; cut < bytes.size(); cut += 13) {
     const auto source = memory_bytes(bytes.data(), cut);
@@ -118,7 +118,7 @@ TEST(Gzip, EveryByteDamagedOnceLosesAtMostItsMember) {
     const std::string got = test::drained(*source);
     EXPECT_TRUE(got.starts_with(words(200))) << at;
     EXPECT_TRUE(got.ends_with("the end")) << at;
-    const bool free_field = at >= 4 && at < 10;  // time, extra flags and system are not checked by anyone
+    const bool free_field = at >= 4 && at < 10;  // no reader checks time, extra flags and system
     EXPECT_TRUE(free_field || at == 3 || source->fault_count >= 1) << at;
   }
 }
@@ -139,9 +139,9 @@ TEST(Gzip, TextBeforeDamageIsTheSameForPiecesOfAnySize) {
 
 TEST(Gzip, HostileHeadersTakeBoundedTimeAndMemory) {
   std::string bytes;
+  // Headers, each followed by the begin of an invalid stored block.
   while (bytes.size() < (4u << 20))
-    bytes +=
-        std::string("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x00\xff", 12);  // a stored block that swallows
+    bytes += std::string("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x00\xff", 12);
   const auto source = memory_bytes(bytes.data(), bytes.size());
   const std::string got = test::drained(*source, 1 << 16);
   EXPECT_LT(got.size(), bytes.size() * 10);

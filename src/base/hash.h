@@ -1,5 +1,5 @@
-// The hash for keys that come from files. It is seeded anew in each process, so that no file can be made
-// whose keys all meet in one slot; nothing that people see may depend on it.
+// The hash for keys from files. Each process has its own seed, so nobody can craft a file whose keys all
+// collide. No output may depend on it.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ struct HashSeed {
   std::uint64_t start, factor;  ///< `factor` is odd
 };
 
-/// The same in all of a process, another in the next one.
+/// Constant within a process, different in the next process.
 HashSeed process_hash_seed();
 
 inline std::uint64_t folded_product(std::uint64_t a, std::uint64_t b) {

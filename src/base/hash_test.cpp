@@ -12,7 +12,7 @@ namespace {
 constexpr HashSeed kOne = {0x243F6A8885A308D3, 0x13198A2E03707345},
                    kOther = {0xA4093822299F31D0, 0x082EFA98EC4E6C89};
 
-/// How many of the texts fall into the fullest of 4096 slots.
+/// Number of texts in the fullest of 4096 slots.
 std::size_t fullest_slot(const std::vector<std::string>& texts, HashSeed seed) {
   std::unordered_map<std::uint64_t, std::size_t> slots;
   std::size_t most = 0;
@@ -20,7 +20,7 @@ std::size_t fullest_slot(const std::vector<std::string>& texts, HashSeed seed) {
   return most;
 }
 
-// 200 names that were looked for until they all meet in one slot meet there under that seed only.
+// 200 names chosen to collide in one slot under one seed do not collide under another.
 TEST(Hash, NamesMadeToCollideDoSoUnderOneSeedOnly) {
   std::vector<std::string> texts;
   for (int i = 0; texts.size() < 200; ++i) {
@@ -44,7 +44,7 @@ TEST(Hash, OrderAndNumberOfFieldsCount) {
   EXPECT_NE(hash_of_all(kOne, 1, 2), hash_of_all(kOther, 1, 2));
 }
 
-// Pairs of small ids, which is what a file can choose, spread over the slots.
+// Pairs of small ids, which a file can choose, spread over the slots.
 TEST(Hash, PairsOfSmallNumbersSpread) {
   std::unordered_map<std::uint64_t, std::size_t> slots;
   for (std::uint32_t a = 0; a < 64; ++a)

@@ -1,4 +1,4 @@
-// The middle of some numbers.
+// The median.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace stepscope {
 
-/// The middle value, or the mean of the two middle ones; 0 of none. Reorders what it is given. O(n).
+/// The middle value, or the mean of the two middle values; 0 if empty. Reorders `values`. O(n).
 template <class T>
 T median_of(std::vector<T>& values) {
   if (values.empty()) return T{};
@@ -16,7 +16,7 @@ T median_of(std::vector<T>& values) {
   return values.size() % 2 != 0 ? *middle : (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-/// Standard deviation of normal noise / median distance from its middle.
+/// Standard deviation / median absolute deviation, for normally distributed noise.
 inline constexpr double kOfNormal = 1.4826;
 
 }  // namespace stepscope

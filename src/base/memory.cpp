@@ -42,7 +42,7 @@ void* map_memory(std::size_t bytes) {
   char* memory = first + skipped;
   if (skipped != 0) munmap(first, skipped);
   if (skipped != kLargePage) munmap(memory + length, kLargePage - skipped);
-  // The rest of the last large page stays on small ones, so that nothing unused is resident.
+  // The rest after the last whole large page uses small pages, so that no unused memory is resident.
   madvise(memory, length / kLargePage * kLargePage, MADV_HUGEPAGE);
   return memory;
 }
@@ -58,7 +58,7 @@ void unmap_memory(void* memory, std::size_t) noexcept { ::operator delete(memory
 
 void keep_freed_memory() {
 #ifdef __GLIBC__
-  mallopt(M_MMAP_THRESHOLD, 1 << 25);  // the most that a 64-bit glibc takes
+  mallopt(M_MMAP_THRESHOLD, 1 << 25);  // the maximum that 64-bit glibc accepts
   mallopt(M_TRIM_THRESHOLD, 1 << 28);
 #endif
 }

@@ -9,14 +9,14 @@
 
 namespace stepscope {
 
-/// From this size on memory comes from the operating system itself, on large pages where it has them (a page
-/// fault for every 4 KiB costs as much as filling them), and goes back when it is freed.
+/// From this size on, memory comes directly from the operating system, on large pages if available (a page
+/// fault per 4 KiB costs as much as filling them), and is returned to it when freed.
 inline constexpr std::size_t kMappedFrom = std::size_t{1} << 21;
 void* map_memory(std::size_t bytes);
 void unmap_memory(void* memory, std::size_t bytes) noexcept;
 
-/// Memory of plain vectors that was freed stays with the process, where the C library can be told so: the
-/// next analysis then need not have the same pages filled with zeros again.
+/// Makes the C library, if it is glibc, keep freed memory in the process, so that the next analysis does not
+/// wait for the kernel to zero the same pages again.
 void keep_freed_memory();
 
 template <class T>
@@ -38,7 +38,7 @@ struct ColumnAllocator {
     else
       unmap_memory(memory, bytes);
   }
-  /// Without a value an element of a plain type is left as it is: who resizes a column fills it.
+  /// Elements of trivial type are left uninitialized without a value: the caller of resize() fills them.
   template <class U, class... Args>
   void construct(U* at, Args&&... args) {
     if constexpr (sizeof...(Args) == 0 && std::is_trivially_default_constructible_v<U>)

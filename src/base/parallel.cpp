@@ -32,7 +32,7 @@ void parallel_for(std::size_t count, unsigned threads, const std::function<void(
   try {
     for (std::size_t i = 1; i < crew; ++i) others.emplace_back(take);
   } catch (const std::system_error&) {
-    // No more threads are to be had: those that are do the work.
+    // No more threads can be started: the existing threads do the work.
   }
   take();
   others.clear();

@@ -1,4 +1,4 @@
-// Threads, in the one shape the engine needs: the same function on every index, results by index.
+// Threads, in the one form that the engine needs: one function, called for every index.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@ namespace stepscope {
 unsigned thread_count(unsigned wanted);
 
 /// Calls work(i) for i in [0, count) on up to `threads` threads; returns when all are done. Indices are
-/// handed out in increasing order. With one thread it runs in the caller. What `work` throws, memory running
-/// out, ends the work and is thrown to the caller.
+/// handed out in increasing order. With one thread, it runs in the caller's thread. An exception of `work`,
+/// such as std::bad_alloc, ends the work and is rethrown to the caller.
 void parallel_for(std::size_t count, unsigned threads, const std::function<void(std::size_t)>& work);
 
 }  // namespace stepscope

@@ -1,4 +1,4 @@
-// Result<T>: a value, or an Error that a person can act on. Wrong input travels as a Result; bugs CHECK.
+// Result<T>: a value, or an Error that the user can act on. For bad input; bugs use CHECK.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace stepscope {
 
-/// What went wrong, where, and what to do next. `message` is one sentence without the place.
+/// What went wrong, where, and what to do. `message` is one sentence, without the place.
 struct Error {
   std::string message;
   std::string file;        ///< path as the user gave it; empty when no file is involved

@@ -1,4 +1,4 @@
-// Comparing short texts of equal length: keys and names, where a call of memcmp costs more than its work.
+// Compares short texts of equal length, such as keys and names: faster than a call of memcmp.
 #pragma once
 
 #include <cstddef>

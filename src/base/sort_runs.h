@@ -1,4 +1,4 @@
-// Sorting what is nearly sorted: what several sorted sources wrote one after the other.
+// Sorts nearly sorted sequences: the concatenated output of several sorted sources.
 #pragma once
 
 #include <algorithm>
@@ -7,12 +7,12 @@
 
 namespace stepscope {
 
-/// Sorts, stably. Ascending runs are found and merged two by two: O(n log runs), one pass when sorted. Runs
-/// that are short on average are left to std::stable_sort.
+/// A stable sort. Finds ascending runs and merges them in pairs: O(n log runs), one pass if sorted. If runs
+/// are short on average, it calls std::stable_sort.
 template <class T, class Allocator, class Before>
 void sort_runs(std::vector<T, Allocator>& items, Before before) {
   constexpr std::size_t kShortRun = 16;
-  std::vector<std::size_t> runs{0};  // begins, and the end
+  std::vector<std::size_t> runs{0};  // begins of the runs, then the end
   for (std::size_t i = 1; i < items.size(); ++i)
     if (before(items[i], items[i - 1])) runs.push_back(i);
   if (runs.size() == 1) return;

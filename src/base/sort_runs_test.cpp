@@ -11,7 +11,7 @@ using Pair = std::pair<int, int>;
 
 bool by_key(const Pair& a, const Pair& b) { return a.first < b.first; }
 
-/// Keys in `runs` ascending runs of `length`, numbered in their order.
+/// Keys in `runs` ascending runs of `length` each, numbered in order.
 std::vector<Pair> runs_of(std::size_t runs, std::size_t length, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<Pair> items;

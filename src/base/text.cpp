@@ -5,7 +5,7 @@ namespace {
 
 struct Lead {
   int more;          ///< continuation bytes that must follow
-  unsigned char lo;  ///< bounds of the first of them
+  unsigned char lo;  ///< bounds of the first continuation byte
   unsigned char hi;
 };
 
@@ -21,7 +21,7 @@ Lead lead_of(unsigned char byte) {
   return {0, 0, 0};
 }
 
-/// JSON holds it as it is.
+/// True if JSON needs no escape for it.
 bool is_plain(char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; }
 
 void append_json_code(std::string& out, char32_t code) {

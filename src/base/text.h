@@ -1,4 +1,4 @@
-// Text in any program: trimming, UTF-8, JSON strings.
+// Text helpers: trimming, UTF-8, JSON strings.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace stepscope {
 
-/// `text` without the blanks, tabs and line ends around it.
+/// `text` without leading and trailing blanks, tabs and line ends.
 inline std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r\n";
   text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
@@ -23,7 +23,7 @@ bool is_one_of(std::string_view text, const std::string_view (&texts)[N]) {
   return std::find(std::begin(texts), std::end(texts), text) != std::end(texts);
 }
 
-/// Stands where bytes are not UTF-8.
+/// Replaces bytes that are not UTF-8.
 inline constexpr char32_t kReplacement = 0xFFFD;
 
 /// Takes the next code point off the front of `text`, which must not be empty. Bytes that are not UTF-8

@@ -24,10 +24,10 @@ namespace {
 using Words = std::vector<std::string>;
 using Type = report::ParamSpec::Type;
 
-/// One sentence when a recording is named twice or is what -o names, or "".
+/// The error when a recording is given twice or is the file that -o names, else "".
 std::string inputs_misfit(const Call& call) {
   if (call.command->run == run_merge || call.command->run == run_attach || call.command->runs_program)
-    return "";  // know their own
+    return "";  // these check their own inputs
   std::vector<std::string> paths = call.words;
   for (const char* side : {"base", "new"})
     for (std::string& path : call.params.texts(side)) paths.push_back(std::move(path));
@@ -40,7 +40,7 @@ std::string inputs_misfit(const Call& call) {
     if (!output.empty() && std::filesystem::equivalent(output, file, absent))
       return output + ": is the trace itself and would be overwritten; choose another place with -o";
   if (call.command->run == run_diff || call.command->run == run_gate)
-    return "";  // one may stand on both sides
+    return "";  // a recording may be on both sides
   const std::string twice = read::given_twice(*files);
   return twice.empty() ? "" : twice + ": is given twice; each recording counts once";
 }
@@ -73,7 +73,7 @@ bool asks_for_help(const Words& words) {
                      [](const std::string& w) { return w == "--help" || w == "-h"; });
 }
 
-/// Removes the name of the analysis, the first word that is no flag, from `words`.
+/// Removes the name of the analysis, the first word that is not a flag, from `words`.
 std::variant<const analyze::Analysis*, Answer> take_analysis(Words& words) {
   const auto known = std::find_if(words.begin(), words.end(),
                                   [](const std::string& w) { return advise::find_analysis(w) != nullptr; });
@@ -86,14 +86,13 @@ std::variant<const analyze::Analysis*, Answer> take_analysis(Words& words) {
       std::find_if(words.begin(), words.end(), [](const std::string& w) { return !w.starts_with('-'); });
   if (word == words.end() || could_be_a_path(*word))
     return wrong(
-        fmt::format("show what? Say: stepscope show steps {}", word == words.end() ? "TRACE" : *word),
-        fmt::format("Or, instead of steps, one of {}; `stepscope list` explains them.",
+        fmt::format("show needs an analysis: stepscope show steps {}", word == words.end() ? "TRACE" : *word),
+        fmt::format("Instead of steps, give one of {}; `stepscope list` explains them.",
                     fmt::join(analysis_names(), ", ")));
-  return wrong(advise::analysis_named(*word).error().message, "`stepscope list` names them all.");
+  return wrong(advise::analysis_named(*word).error().message, "`stepscope list` shows them all.");
 }
 
-/// The flag that `word` names in whole or in its first part: "--top", "--top=3", "-o", "-oFILE". Null for
-/// none.
+/// The flag that `word` names, whole or by its first part: "--top", "--top=3", "-o", "-oFILE". Null if none.
 const Flag* flag_of(const std::vector<Flag>& flags, std::string_view word) {
   const bool is_long = word.starts_with("--");
   const std::string_view name = word.substr(0, word.find('=')).substr(is_long ? 2 : 1);
@@ -103,7 +102,7 @@ const Flag* flag_of(const std::vector<Flag>& flags, std::string_view word) {
   return found == flags.end() ? nullptr : &*found;
 }
 
-/// The value in the word of a flag itself; nothing when the next word is it.
+/// The value inside a flag's own word; nothing when the value is the next word.
 std::optional<std::string> value_in(std::string_view word) {
   const std::size_t equals = word.find('=');
   if (word.starts_with("--"))
@@ -112,7 +111,7 @@ std::optional<std::string> value_in(std::string_view word) {
   return std::string(word.substr(equals == 2 ? 3 : 2));
 }
 
-/// One sentence why `value` cannot be that of `flag`, or "".
+/// Stores the value of `flag`. Returns the error if it does not fit, else "".
 std::string store(const Flag& flag, std::string value, report::Params& params) {
   const std::string name(flag.spec.name);
   std::string reason = report::misfit(flag.spec, value);
@@ -125,11 +124,10 @@ std::string store(const Flag& flag, std::string value, report::Params& params) {
   return "";
 }
 
-/// Takes flags and their values out of `words`; what is left are the call's words. One sentence why that
-/// cannot be, or "".
+/// Splits `words` into the call's flags, with their values, and the call's words. Returns the error, else "".
 std::string take_flags(const std::vector<Flag>& flags, const Words& words, Call& call) {
   for (auto word = words.begin(); word != words.end(); ++word) {
-    if (*word == "--") {  // what follows are no flags
+    if (*word == "--") {  // no flags follow
       call.words.insert(call.words.end(), word + 1, words.end());
       break;
     }
@@ -158,7 +156,7 @@ std::string take_flags(const std::vector<Flag>& flags, const Words& words, Call&
   return "";
 }
 
-/// Removes what stands behind the first -- from `words`.
+/// Removes the first -- and all after it from `words`; returns what followed the --.
 Words take_program(Words& words) {
   const auto dashes = std::find(words.begin(), words.end(), "--");
   if (dashes == words.end()) return {};
@@ -201,7 +199,7 @@ Answer help_on(const Words& words) {
     return {help_of(*find_command("show"), analysis, width(environment())), kDone};
   return wrong(
       fmt::format("there is no command '{}'.{}", words[1], report::did_you_mean(words[1], command_names())),
-      "`stepscope --help` names them all.");
+      "`stepscope --help` shows them all.");
 }
 
 }  // namespace
@@ -224,7 +222,7 @@ std::variant<Call, Answer> parse(int argc, const char* const* argv) {
     return parse_command(*find_command("report"), std::move(words));
   if (advise::find_analysis(first) != nullptr)
     return wrong(fmt::format("'{}' is an analysis.", first),
-                 fmt::format("Say: stepscope show {} TRACE", first));
+                 fmt::format("Run: stepscope show {} TRACE", first));
   return wrong(fmt::format("there is no command and no file '{}'.{}", first,
                            report::did_you_mean(first, command_names())),
                "`stepscope --help` shows every command.");

@@ -10,7 +10,7 @@
 namespace stepscope::cli {
 namespace {
 
-constexpr std::int64_t kHeldTogether = std::int64_t{1} << 30;  // bytes of text; events take about half of it
+constexpr std::int64_t kHeldTogether = std::int64_t{1} << 30;  // max text in bytes; events take about half
 
 }  // namespace
 

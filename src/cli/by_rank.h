@@ -8,17 +8,17 @@
 
 namespace stepscope::cli {
 
-/// Whether --by-rank says so, or the files are too large to be held in memory together.
+/// Whether to read ranks one by one: for --by-rank, or if the files are too large to be held together.
 bool asks_by_rank(const Call& call);
 
 /// A folder of ranks, read once.
 class Survey {
  public:
-  /// `digests`: what comparing ranks needs is taken along.
+  /// `digests`: also keep what comparing ranks needs.
   static Result<Survey> of(const Call& call, bool digests);
-  /// Only one rank could be read: there is nothing to tell apart.
+  /// Only one rank could be read: there is nothing to compare.
   bool alone() const { return files_.heads().ranks.size() == 1; }
-  /// Valid as long as this; may be asked once.
+  /// Valid while this object exists; may be called only once.
   advise::RankByRank ranks();
 
  private:

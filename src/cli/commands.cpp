@@ -16,30 +16,30 @@ constexpr Flag kOutput = {
 constexpr Flag kThreads = {{"threads", Type::integer, "0", "", "use at most N threads; 0 uses all"}, 'j'};
 constexpr Flag kStep = {{"step", Type::steps, "", "", "only this step, or a range: 7, 5-8"}, 0, "STEP"};
 constexpr Flag kTop = {
-    {"top", Type::integer, "", "", "keep the first N rows of each table, curves aside; 0 keeps all"}};
+    {"top", Type::integer, "", "", "keep the first N rows of each table except curves; 0 keeps all"}};
 constexpr Flag kWhat = {
     {"what", Type::text, "events", "", "'events', or the name of an analysis"}, 0, "NAME"};
-constexpr Flag kExportFormat = {{"format", Type::choice, "", "csv|json|sqlite",
-                                 "what to write; the ending of FILE decides when this is not given"},
-                                'f'};
+constexpr Flag kExportFormat = {
+    {"format", Type::choice, "", "csv|json|sqlite", "what to write; by default, the ending of FILE decides"},
+    'f'};
 constexpr Flag kMergeOutput = {
     {"output", Type::text, "", "", "write to FILE; it ends in .json.gz, .json or .pftrace"}, 'o', "FILE"};
 constexpr Flag kOverlayOutput = {
     {"output", Type::text, "", "", "write to FILE; it ends in .json.gz or .json"}, 'o', "FILE"};
 constexpr Flag kOverlayWhat = {{"what", Type::texts, "", "",
                                 "critical_path, queue_length or memory_bandwidth; may be given several times "
-                                "(without it: all three)"},
+                                "(default: all three)"},
                                0,
                                "NAME"};
 constexpr Flag kAnnotation = {
     {"annotation", Type::text, "ProfilerStep", "",
-     "the critical path of the range whose name holds this text; all for the whole recording"}};
-constexpr Flag kInstance = {{"instance", Type::steps, "0", "",
-                             "which of these ranges, from 0; 2-4: from the first of these to the last"}};
+     "the path of the range whose name contains this text; 'all': of the whole recording"}};
+constexpr Flag kInstance = {
+    {"instance", Type::steps, "0", "", "index of the range, from 0; 2-4 takes ranges 2 to 4"}};
 constexpr Flag kAllEdges = {
-    {"all-edges", Type::flag, "", "", "draw every edge that was found, not only those of the path"}};
+    {"all-edges", Type::flag, "", "", "draw every edge found, not only those on the path"}};
 constexpr Flag kOnlyCritical = {{"only-critical", Type::flag, "", "",
-                                 "leave out events with a duration off the path, except annotations and "
+                                 "drop events off the path that have a duration, except annotations and "
                                  "Python frames"}};
 constexpr Flag kInputs = {
     {"inputs", Type::texts, "", "", "a file to merge, like a plain argument"}, 0, "FILE"};
@@ -51,22 +51,22 @@ constexpr Flag kScale = {
 
 constexpr Flag kByRank = {
     {"by-rank", Type::flag, "", "",
-     "read the ranks' files one by one, twice, in little memory; default from 1 GB of text on. Leaves out "
-     "the replay of all ranks together (whatif, what a straggler costs)"}};
+     "read the ranks' files one by one, twice, to save memory (default above 1 GB of text); skips the "
+     "replay of all ranks together (whatif, the cost of a straggler)"}};
 
 constexpr Flag kSkip = {{"skip", Type::integer, "", "",
-                         "leave out the first N steps of each recording (without it: 1, when 4 remain)"},
+                         "leave out the first N steps of each recording (default: 1, if 4 remain)"},
                         0,
                         "N"};
 
 constexpr Flag kDiffWhat = {{"what", Type::text, "", "", "compare this analysis instead"}, 0, "NAME"};
-constexpr Flag kFailOn = {{"fail-on", Type::texts, "", "",
-                           "METRIC>LIMIT, e.g. 'step.total>5%'; may be given several times (without it: "
-                           "step.total>5%)"},
-                          0,
-                          "METRIC>LIMIT"};
+constexpr Flag kFailOn = {
+    {"fail-on", Type::texts, "", "",
+     "METRIC>LIMIT, e.g. 'step.total>5%'; may be given several times (default: step.total>5%)"},
+    0,
+    "METRIC>LIMIT"};
 constexpr Flag kAllowNoise = {{"allow-noise", Type::percentage, "0", "",
-                               "let an undecided metric pass when it can exceed its limit by at most this"}};
+                               "pass an undecided metric that can exceed its limit by at most this"}};
 constexpr Flag kBase = {
     {"base", Type::texts, "", "", "one more recording of BASE; may be given several times"}, 0, "TRACE"};
 constexpr Flag kNew = {
@@ -79,21 +79,19 @@ constexpr Flag kFolder = {
     'o',
     "DIR"};
 constexpr Flag kRecordedSteps = {{"steps", Type::text, "", "",
-                                  "record these steps, e.g. 10:15 for the five steps 10 to 14 (without it: "
-                                  "everything); a step ends with an optimizer's step"},
+                                  "record these steps, e.g. 10:15 for the five steps 10 to 14 (default: "
+                                  "everything); a step ends at optimizer.step()"},
                                  0,
                                  "FIRST:END"};
 constexpr Flag kStacks = {{"stacks", Type::choice, "", "calls|sampled",
                            "record Python: each call, or 50 samples a second, which costs less"}};
 constexpr Flag kMemory = {{"memory", Type::flag, "", "", "record what PyTorch allocates and frees"}};
-constexpr Flag kShapes = {{"shapes", Type::flag, "", "", "record types and shapes of the inputs of ops"}};
+constexpr Flag kShapes = {{"shapes", Type::flag, "", "", "record the types and shapes of ops' inputs"}};
 constexpr Flag kMegabytes = {{"megabytes", Type::integer, "256", "",
                               "keep at most N MiB a process; later events are dropped and counted"}};
 
 constexpr Flag kNextSteps = {
-    {"steps", Type::integer, "", "", "record the next N steps; a step ends with an optimizer's step"},
-    0,
-    "N"};
+    {"steps", Type::integer, "", "", "record the next N steps; a step ends at optimizer.step()"}, 0, "N"};
 constexpr Flag kSeconds = {{"seconds", Type::integer, "", "", "record for at most S seconds"}, 0, "S"};
 
 constexpr Flag kAttachFlags[] = {kFolder, kNextSteps, kSeconds, kStacks, kMemory, kShapes, kMegabytes};
@@ -162,13 +160,13 @@ constexpr std::string_view kOverlayExamples[] = {
     "stepscope overlay trace.json.gz --what queue_length -o queues.json",
 };
 constexpr std::string_view kMergeAbout =
-    "Writes one file that Perfetto shows as one timeline. Every command here reads it as the ranks that it "
-    "was made of, with the same answers. Reads torch.profiler's traces, stepscope's own recordings, "
+    "Writes one file that Perfetto shows as one timeline. Every stepscope command reads it as the ranks that "
+    "it was made from and gives the same answers. Reads torch.profiler's traces, stepscope's own recordings, "
     "DFTracer's .pfw, other tools' Chrome JSON, and merged files; one file alone works too. Clocks of "
-    "several hosts are aligned by the ends of the collectives that ranks share. A clock that cannot be "
-    "aligned is kept, with a note. Process, flow and correlation ids that two files share are separated; "
-    "processes are named by rank. JSON is streamed, so files may be larger than memory. .pftrace is for "
-    "Perfetto alone and holds one source at a time in memory.";
+    "several hosts are aligned at the ends of collectives that ranks share. A clock that cannot be aligned "
+    "is kept, with a note. Process, flow and correlation ids that two files share are renumbered; processes "
+    "are named by rank. JSON is streamed, so files may be larger than memory. .pftrace is for Perfetto "
+    "alone; writing it holds one source at a time in memory.";
 constexpr std::string_view kRecordExamples[] = {
     "stepscope record -- python train.py --epochs 1",
     "stepscope record --steps 10:15 --shapes --stacks sampled -o run1 -- python train.py",
@@ -197,17 +195,17 @@ constexpr std::string_view kCompletionExamples[] = {
 constexpr Command kCommands[] = {
     {"record", "run a PyTorch program, record it, and report on it", "-- PROGRAM [ARGS...]",
      "Runs the program unchanged, records what it does in PyTorch into one file per process, and prints the "
-     "report. A step ends with the optimizer's step(); time before the first step and after the last one "
-     "belongs to no step. The Python that runs the program needs the package stepscope. A recording survives "
-     "a kill. The exit code is the program's own, unless that is 0. The first use compiles the observer for "
-     "the installed PyTorch; this takes about ten seconds and a C++ compiler. Inside a program, "
+     "report. A step ends at optimizer.step(); time before the first step and after the last one belongs to "
+     "no step. The Python that runs the program needs the package stepscope. A recording survives when the "
+     "program is killed. If the program fails, its exit code is kept. The first use compiles the observer "
+     "for the installed PyTorch, which takes about ten seconds and a C++ compiler. In a program, "
      "stepscope.profiler records chosen parts.",
      kRecordFlags, kRecordExamples, run_record, false, true},
     {"run",
      "run a PyTorch program so that `attach` can record it later",
      "-- PROGRAM [ARGS...]",
-     "Runs the program unchanged. Each of its processes that imports PyTorch waits on a socket that only its "
-     "user may open. Nothing is recorded, at no cost, until `stepscope attach` asks.",
+     "Runs the program unchanged. Each of its processes that imports PyTorch listens on a socket that only "
+     "its user can open. Until `stepscope attach` asks, nothing is recorded, at no cost.",
      {},
      kRunExamples,
      run_run,
@@ -215,9 +213,9 @@ constexpr Command kCommands[] = {
      true},
     {"attach", "record some steps of programs that `run` started, and report on them",
      "PID... [--steps N] [--seconds S]",
-     "Asks each process to record its next steps, and prints the report when they are over. The program goes "
-     "on. Say --steps, --seconds, or both: the first limit reached ends the recording. Ctrl-C ends it "
-     "earlier; what was recorded until then is reported.",
+     "Asks each process to record its next steps, and prints the report when they are over. The program "
+     "keeps running. Give --steps, --seconds, or both: the first limit reached ends the recording. Ctrl-C "
+     "ends it early and reports what was recorded until then.",
      kAttachFlags, kAttachExamples, run_attach},
     {"report", "say why the step is slow: verdict, where the time goes, what to change", "TRACE...",
      "Reads one or more traces and prints what limits a step, where its time goes, what to change and how "
@@ -229,42 +227,42 @@ constexpr Command kCommands[] = {
      "Runs one analysis. `stepscope list` names them all; `stepscope show NAME --help` explains one.",
      kShowFlags, kShowExamples, run_show},
     {"explain", "why a rule fired or stayed silent", "ID [TRACE...]",
-     "Shows what the rule or health check ID read from the trace, the replays behind its saving, and what "
+     "Shows what rule or health check ID read from the trace, the replays behind its saving, and what "
      "lowered its confidence: enough to find out why an answer is wrong. Without a trace it prints the "
-     "rule's text. `stepscope show findings TRACE --all` names the ids that fired.",
+     "rule's text. `stepscope show findings TRACE --all` lists the ids that fired.",
      kExplainFlags, kExplainExamples, run_explain},
     {"whatif", "what a step would take if something in it were faster", "TRACE... --scale WHAT=FACTOR",
-     "Replays the recording with something scaled and says how long a step then takes: with each --scale "
+     "Replays the recording with parts of it scaled and prints how long a step then takes: with each --scale "
      "alone and with all together. A factor of 0 removes, 0.5 halves, 2 doubles. WHAT is data_loading, sync, "
      "alloc, launch, compute, plain_cores, fp64, comm, copy or host (all host work); or kernel:NAME, "
      "host:NAME, loop:NAMES, waiting:NAME, quiet:NAME, device:NAME, op:NAME or call:NAME, where NAME is "
-     "exact, or /a|b/ for names that contain a or b; or straggler:RANK=0, a rank that keeps pace. Without "
-     "--scale it tries what usually limits. `stepscope show whatif --help` defines each and says what the "
-     "replay does not know.",
+     "exact, or /a|b/ for names that contain a or b; or straggler:RANK=0, which makes a rank keep pace. "
+     "Without --scale it tries the usual limits. `stepscope show whatif --help` defines each and lists what "
+     "the replay cannot know.",
      kWhatifFlags, kWhatifExamples, run_whatif},
     {"diff", "what changed between two recordings, and whether it is more than noise", "A B",
-     "Says how much faster or slower a step of B is than a step of A, with a 95 % interval, and what "
-     "explains the difference: the parts of the step, then kernels by operator and module. Changes beyond "
-     "noise are separated from the rest, and new rows from gone ones. The changes of all rows add up to the "
-     "change of the step. Kernels with other names on another device are compared by the operator that "
-     "launched them. A and B are each a file or a directory of ranks. Record 8 or more "
-     "steps on each side; with under 4 there is no verdict.",
+     "Prints how much faster or slower a step of B is than a step of A, with a 95 % interval, and what "
+     "explains the difference: the parts of the step, then kernels by operator and module. Each row is "
+     "marked as changed, within noise, new or gone. The changes of all rows add up to the change of the "
+     "step. Kernels whose names differ between devices are compared by the operator that launched them. A "
+     "and B are each a file or a directory of ranks. Record 8 or more steps on each side; with fewer than 4 "
+     "there is no verdict.",
      kDiffFlags, kDiffExamples, run_diff},
     {"gate", "fail when a step got slower: for continuous integration", "BASE NEW",
-     "Compares NEW with BASE against limits and says pass, regression or inconclusive. Exit codes: 0 pass, 1 "
-     "regression, 2 wrong usage or unreadable, 3 inconclusive. METRIC is step.total, a part of the step "
+     "Compares NEW with BASE and decides: pass, regression or inconclusive. Exit codes: 0 pass, 1 "
+     "regression, 2 wrong usage or unreadable file, 3 inconclusive. METRIC is step.total, a part of the step "
      "(step.kernel, step.data_loader, ... as in `stepscope show steps`), or ANALYSIS.COLUMN[KEY], a number "
-     "of a row of any analysis, per step. LIMIT is a percentage of BASE, or with a unit (ms, us, ns, s, MiB, "
-     "GiB, none) a level of NEW; METRIC<LIMIT fails below. A metric is a regression when its whole 95 % "
-     "interval lies beyond the limit, and passes when all of it lies within. Otherwise nothing is concluded; "
-     "nor when BASE and NEW differ in ranks, devices, work or options of the profiler. Record 8 or more "
-     "steps, or four runs of each side (--base, --new).",
+     "in a row of any analysis, per step. LIMIT is a percentage of BASE or, with a unit (ms, us, ns, s, MiB, "
+     "GiB, none), a value of NEW; METRIC<LIMIT fails below it. A metric is a regression if its whole 95 % "
+     "interval is beyond the limit, and passes if all of it is within. Otherwise it is inconclusive, as it "
+     "is when BASE and NEW differ in ranks, devices, work or profiler options. Record 8 or more steps, or "
+     "four runs of each side (--base, --new).",
      kGateFlags, kGateExamples, run_gate},
-    {"list", "name the analyses and what each answers", "",
-     "Names every analysis that `show` and `export` know, by the question it helps to answer.", kListFlags,
+    {"list", "list the analyses and what each answers", "",
+     "Lists every analysis of `show` and `export`, by the question it helps to answer.", kListFlags,
      kListExamples, run_list},
-    {"validate", "say how much of each file could be read", "TRACE...",
-     "Reads the files and says what is damaged, cut off or missing. Exits with 1 if anything is.",
+    {"validate", "check how much of each file can be read", "TRACE...",
+     "Reads the files and reports what is damaged, cut off or missing. Exits with 1 if anything is.",
      kValidateFlags, kValidateExamples, run_validate},
     {"export", "write events or an analysis as CSV, JSON or SQLite", "TRACE... -o FILE",
      "Writes every event with all its args, or one analysis, for other tools. SQLite holds everything: "
@@ -277,12 +275,12 @@ constexpr Command kCommands[] = {
     {"overlay", "draw the critical path and counters into a copy of a trace, for Perfetto", "TRACE -o FILE",
      "Writes a copy of one file. Events on the critical path get the arg critical=1, arrows follow the path "
      "(launches, dependencies, waits), and the queue length of each stream and the rate of copies become "
-     "counters. Events keep their text and their order. Every command gives the answers of the original for "
-     "the copy, unless --only-critical left events out. For several ranks, overlay each rank's file and "
-     "merge the copies; merge also makes a .pftrace of them. The copy is streamed.",
+     "counters. Events keep their text and their order. Every command gives the same answers for the copy as "
+     "for the original, unless --only-critical dropped events. For several ranks, overlay each rank's file "
+     "and merge the copies; merge also makes a .pftrace of them. The copy is streamed.",
      kOverlayFlags, kOverlayExamples, run_overlay},
-    {"sql", "ask a trace in SQL", "TRACE... 'SELECT ...'",
-     "Puts the tables that the query names into SQLite in memory and runs the query. Analyses are tables "
+    {"sql", "run SQL on a trace", "TRACE... 'SELECT ...'",
+     "Loads the tables that the query names into SQLite in memory and runs the query. Analyses are tables "
      "too. Columns that end in _ns or _bytes are printed with units; start_ns and end_ns are points in time "
      "and stay unchanged.",
      kSqlFlags, kSqlExamples, run_sql},

@@ -1,4 +1,4 @@
-// What the program can be told to do. Flags, help, completion and the man page are made from these arrays.
+// The program's commands. Flags, help, completion and the man page are made from these arrays.
 #pragma once
 
 #include <span>
@@ -17,7 +17,7 @@ struct Flag {
   std::string_view value = "";  ///< what help calls the value, e.g. "FILE"; "" derives it from the type
 };
 
-/// Of the surroundings, read once at the start.
+/// Environment variables, read once at the start.
 struct Environment {
   bool no_colour = false;  ///< NO_COLOR is set and not empty
   bool dumb = false;       ///< the terminal cannot move its cursor
@@ -28,17 +28,17 @@ struct Command;
 
 struct Call {
   const Command* command = nullptr;
-  const analyze::Analysis* analysis = nullptr;  ///< of `show`
-  std::vector<std::string> words;               ///< what is no flag, without the analysis' name
-  std::vector<std::string> program;             ///< of a command that runs one: what stands behind --
-  report::Params params;                        ///< flags that were given, by name
+  const analyze::Analysis* analysis = nullptr;  ///< for `show`
+  std::vector<std::string> words;               ///< words that are not flags, without the analysis' name
+  std::vector<std::string> program;             ///< for a command that runs a program: the words after --
+  report::Params params;                        ///< the given flags, by name
   Environment environment;
 };
 
 struct Command {
   std::string_view name;
   std::string_view one_line;
-  std::string_view usage;  ///< behind the name, e.g. "NAME TRACE..."
+  std::string_view usage;  ///< after the name, e.g. "NAME TRACE..."
   std::string_view about;  ///< a paragraph
   std::span<const Flag> flags;
   std::span<const std::string_view> examples;
@@ -50,11 +50,11 @@ struct Command {
 /// In the order of the help text.
 std::span<const Command> commands();
 const Command* find_command(std::string_view name);
-/// Without hidden ones.
+/// Names of the commands that are not hidden.
 std::vector<std::string> command_names();
 std::vector<std::string> analysis_names();
 
-/// Every flag of a command; of `show` those of the analysis too (nullptr: those that all have).
+/// Every flag of a command; for `show` also those of `analysis` (nullptr: those that all analyses have).
 std::vector<Flag> flags_of(const Command& command, const analyze::Analysis* analysis);
 
 int run_report(const Call& call);

@@ -1,5 +1,5 @@
-// Completion scripts, made from the arrays. Each knows the commands, the analyses, their flags and the flags'
-// choices; everything else is a file name.
+// Completion scripts, made from the arrays. They complete the commands, the analyses, their flags and the
+// flags' choices; everything else is a file name.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -23,7 +23,7 @@ std::vector<std::string> names_of(analyze::Topic topic) {
   return names;
 }
 
-/// Inside single quotes of a shell.
+/// Escapes a text for a shell's single quotes.
 std::string shell_text(std::string_view text) {
   std::string out;
   for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
@@ -69,7 +69,7 @@ std::vector<Flag> flags_with_choices() {
   return found;
 }
 
-/// "a) words=...;;" for each name with choices; several sets under one name are united.
+/// "a) words=...;;" for each name with choices; several sets under one name are merged.
 std::string choice_cases() {
   std::vector<std::pair<std::string, std::string>> cases;
   for (const Flag& flag : flags_with_choices()) {

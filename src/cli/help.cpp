@@ -28,7 +28,7 @@ std::string_view value_of(const Flag& flag) {
   }
 }
 
-/// Lines of help: long ones are hard to read.
+/// The width of help: long lines are hard to read.
 int held(int columns) { return std::clamp(columns, 40, 100); }
 
 void put_wrapped(std::string& out, const std::string& front, std::string_view text, std::size_t indent,
@@ -49,7 +49,7 @@ void put_flags(std::string& out, const std::vector<Flag>& flags, int columns) {
   for (const Flag& flag : flags) {
     std::string text(flag.spec.help);
     if (flag.spec.type == report::ParamSpec::Type::choice && !flag.spec.fallback.empty())
-      text += fmt::format(" (without it: {})", flag.spec.fallback);
+      text += fmt::format(" (default: {})", flag.spec.fallback);
     std::string front = "  " + spelled(flag);
     if (report::cells_of(front) > columns) {
       front = fmt::format("  --{} NAME", flag.spec.name);
@@ -87,7 +87,7 @@ std::string short_help() {
   return "stepscope says why a training or inference step is slow.\n\n"
          "  stepscope trace.json.gz                   what limits the step and what to change\n"
          "  stepscope show steps trace.json.gz        one analysis; `stepscope list` names them\n"
-         "  stepscope report traces/ -o report.html   all ranks of a job, as a page to pass on\n\n"
+         "  stepscope report traces/ -o report.html   all ranks of a job, as a page to share\n\n"
          "A trace is what torch.profiler writes: export_chrome_trace(\"trace.json.gz\").\n"
          "`stepscope --help` shows every command.\n";
 }
@@ -104,12 +104,12 @@ std::string full_help(int columns) {
   for (const Command& command : commands())
     if (!command.hidden) put_wrapped(out, fmt::format("  {}", command.name), command.one_line, 14, columns);
   out += "\nOptions:\n";
-  put_wrapped(out, "  -h, --help", "print this text; behind a command, help on it", 28, columns);
+  put_wrapped(out, "  -h, --help", "print this text; after a command, its help", 28, columns);
   put_wrapped(out, "  --version", "print the version", 28, columns);
   put_examples(out, find_command("report")->examples);
   out += '\n';
   put_paragraph(out,
-                "Exit codes: 0 done, 1 failed, 2 wrong usage; of gate 1 regression, 3 inconclusive. Colour "
+                "Exit codes: 0 done, 1 failed, 2 wrong usage; for gate, 1 regression, 3 inconclusive. Colour "
                 "is used on a terminal unless NO_COLOR is set.",
                 columns);
   return out;

@@ -7,7 +7,7 @@
 
 namespace stepscope::cli {
 
-/// What `stepscope` alone says: three examples and where to look.
+/// The text of `stepscope` without a command: three examples and where to look.
 std::string short_help();
 /// Every command. Lines are wrapped at `columns`, 40 to 100.
 std::string full_help(int columns);

@@ -11,8 +11,8 @@
 int main(int argc, char** argv) {
   using namespace stepscope::cli;
   stepscope::keep_freed_memory();
-  std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is seen when writing
-  std::signal(SIGXFSZ, SIG_IGN);  // and so is a limit of the file's size
+  std::signal(SIGPIPE, SIG_IGN);  // writing to a closed pipe fails instead
+  std::signal(SIGXFSZ, SIG_IGN);  // and so does writing beyond the file size limit
   try {
     auto parsed = parse(argc, argv);
     if (const auto* answer = std::get_if<Answer>(&parsed)) {

@@ -8,9 +8,9 @@
 namespace stepscope::cli {
 namespace {
 
-constexpr std::string_view kRevised = "2026-11-21";  // when the words of this page last changed
+constexpr std::string_view kRevised = "2026-11-23";  // when the words of this page last changed
 
-/// Text that roff prints as it stands.
+/// Escapes text so that roff prints it unchanged.
 std::string plain(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -57,11 +57,9 @@ std::string page() {
   out += ".SH SYNOPSIS\n.B stepscope\n.RI [ command ]\n.RI [ options ]\n.IR trace ...\n";
   out +=
       ".SH DESCRIPTION\nReads what torch.profiler recorded and says what limits a step, where its time goes, "
-      "what to "
-      "change and how much that would save.\nA \\fItrace\\fR is a file (.json, .json.gz), a directory of "
-      "them, or "
-      "\\- for standard input; several are the ranks of one job.\nWithout a command, \\fBreport\\fR is "
-      "meant.\n";
+      "what to change and how much that would save.\nA \\fItrace\\fR is a file (.json, .json.gz), a "
+      "directory of them, or \\- for standard input; several are the ranks of one job.\nWithout a command, "
+      "\\fBreport\\fR runs.\n";
   out += ".SH COMMANDS\n";
   for (const Command& command : commands())
     if (!command.hidden) put_command(out, command);
@@ -72,14 +70,13 @@ std::string page() {
       out += fmt::format("\\fB{}\\fR: {}.\n", plain(spelled(Flag{spec})), plain(spec.help));
   }
   out +=
-      ".SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\nWhen set and not empty, nothing is coloured.\n"
-      ".TP\n\\fBCOLUMNS\\fR\nThe width of text when the output is no terminal.\n"
-      ".TP\n\\fBTERM\\fR\nWith \\fIdumb\\fR there is no colour and no progress line.\n";
+      ".SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\nIf set and not empty, nothing is coloured.\n"
+      ".TP\n\\fBCOLUMNS\\fR\nThe width of text if the output is not a terminal.\n"
+      ".TP\n\\fBTERM\\fR\nIf \\fIdumb\\fR, there is no colour and no progress line.\n";
   out +=
-      ".SH EXIT STATUS\n.TP\n0\nDone.\n.TP\n1\nFailed: nothing could be read or written, or "
-      "\\fBvalidate\\fR found damage, or \\fBgate\\fR found a regression.\n.TP\n2\nThe command line was "
-      "wrong, or "
-      "\\fBgate\\fR could not read a recording.\n.TP\n3\n\\fBgate\\fR could conclude nothing.\n";
+      ".SH EXIT STATUS\n.TP\n0\nDone.\n.TP\n1\nFailed: nothing could be read or written, \\fBvalidate\\fR "
+      "found damage, or \\fBgate\\fR found a regression.\n.TP\n2\nThe command line was wrong, or "
+      "\\fBgate\\fR could not read a recording.\n.TP\n3\n\\fBgate\\fR was inconclusive.\n";
   return out;
 }
 

@@ -16,7 +16,7 @@ bool letter(char c) {
   return (static_cast<unsigned char>(c) & 0x80) != 0 || std::isalnum(static_cast<unsigned char>(c)) != 0;
 }
 
-/// Without `code` marks and *emphasis*; a star in code or between spaces stays.
+/// `text` without `code` marks and *emphasis*; a star in code or between spaces stays.
 std::string unmarked(std::string_view text) {
   std::string out;
   bool code = false, strong = false;
@@ -50,7 +50,7 @@ std::vector<std::string> cells_of_row(std::string_view line) {
   return cells;
 }
 
-/// `text` behind `front`, or below it when that is long.
+/// Puts `text` after `front`, or below it if `front` is long.
 void put_hanging(std::string& out, const std::string& front, std::string_view text, int indent, int columns) {
   std::string margin = front;
   if (!front.empty() && cells_of(front) + (front.ends_with(' ') ? 0 : 2) > indent) {
@@ -65,8 +65,7 @@ void put_hanging(std::string& out, const std::string& front, std::string_view te
   }
 }
 
-/// The last column wraps; those before it stand one behind the other and move it to a line of its own when
-/// they are long.
+/// The last column wraps. The others are joined before it; if they are long, it begins on a line of its own.
 void put_table(std::string& out, const std::vector<std::string_view>& lines, int columns) {
   constexpr int kWidestFront = 24;
   std::vector<std::pair<std::string, std::string>> rows;

@@ -28,7 +28,7 @@ namespace {
 report::TextStyle style_of(const Call& call, bool to_file) {
   report::TextStyle style;
   style.width = width(call.environment);
-  style.height = to_file ? 0 : height() - 1;  // the last line is the shell's
+  style.height = to_file ? 0 : height() - 1;  // the last line is for the shell's prompt
   style.colour = !to_file && coloured(call.environment);
   if (!to_file && is_terminal(STDOUT_FILENO) && !call.params.has("top"))
     style.max_rows = report::kRowsOnTerminal;
@@ -53,7 +53,7 @@ const Ending* ending_of(const Call& call) {
   return found == std::end(kEndings) ? nullptr : found;
 }
 
-/// One sentence when no report is written in that format, else "".
+/// The error if reports are not written in that format, else "".
 std::string misplaced(std::string_view format) {
   if (format == "sqlite") return "only `stepscope export` writes SQLite";
   return format == "markdown" || format == "junit" ? "only `stepscope gate` writes Markdown and JUnit" : "";
@@ -138,12 +138,11 @@ std::string ending_misfit(const Call& call) {
   const std::filesystem::path path = call.params.text("output");
   if (call.command->run == run_merge || call.command->run == run_overlay || call.command->run == run_attach ||
       call.command->runs_program)
-    return "";  // know their own
+    return "";  // these check their own endings
   if (call.params.has("format") || !path.has_extension() || ending_of(call) != nullptr) return "";
   return fmt::format(
       "-o {}: no format ends in '{}'; reports end in .html, .json, .csv or .txt, databases in .sqlite. Or "
-      "say "
-      "--format",
+      "give --format",
       path.string(), path.extension().string());
 }
 

@@ -1,5 +1,5 @@
-// What the commands share: opening traces with progress, saying what went wrong, printing reports in the
-// chosen format.
+// Shared by the commands: opening traces with progress, reporting errors, printing reports in the chosen
+// format.
 #pragma once
 
 #include <string>
@@ -14,11 +14,11 @@
 
 namespace stepscope::cli {
 
-/// A line on stderr.
+/// Prints a line on stderr.
 void say(const std::string& line);
-/// "stepscope: …" on stderr; returns kFailed.
+/// Prints "stepscope: …" on stderr; returns kFailed.
 int fail(const Error& error);
-/// The same for a command line that makes no sense; returns kUsage.
+/// The same for an invalid command line; returns kUsage.
 int misuse(const Call& call, const std::string& message);
 /// The same for one that names no trace.
 int no_trace(const Call& call);
@@ -26,7 +26,7 @@ int no_trace(const Call& call);
 class Progress;
 /// Whether standard error is a terminal that can draw progress.
 bool shows_progress(const Call& call);
-/// As the flags say; tells `progress`, which outlives them.
+/// The options that the flags ask for; they report to `progress`, which must outlive them.
 read::OpenOptions open_options(const Call& call, Progress& progress);
 /// Opens `paths` with progress on stderr.
 Result<trace::Trace> open_trace(const Call& call, const std::vector<std::string>& paths);
@@ -38,26 +38,26 @@ struct Sides {
 Result<Sides> open_sides(const Call& call, const std::vector<std::string>& a,
                          const std::vector<std::string>& b);
 
-/// Without the columns that are for programs.
+/// Removes the columns that are for programs.
 void leave_out_details(report::Report& report);
-/// Names the files that could not be read, on standard error: for answers whose notes do not.
+/// Names unreadable files on stderr, for answers whose notes do not name them.
 void say_unread(const trace::Trace& trace);
 
-/// Says on standard error what now lies where -o asked for it.
+/// Reports on stderr what was written to the path of -o.
 void say_written(const Call& call);
 
 /// --format, else the ending of --output, else "text".
 std::string format_of(const Call& call);
-/// One sentence when the ending of --output is that of no format and --format does not say one; else "".
+/// The error if --output has an ending that is no format's and --format is not given, else "".
 std::string ending_misfit(const Call& call);
 
-/// Writes to --output or stdout; returns the exit code.
+/// Writes `text` to --output or stdout; returns the exit code.
 int put(const Call& call, const std::string& text);
-/// A report as text for --output or the terminal, to stand among other text.
+/// A report as text for --output or the terminal, to be put among other text.
 std::string drawn(const Call& call, const report::Report& report);
-/// To stdout, e.g. help.
+/// Prints to stdout, e.g. help.
 int print(const std::string& text);
-/// One report. CSV leaves its notes to stderr.
+/// Prints one report. With CSV, its notes go to stderr.
 /// `headline`: as Page::headline.
 int print(const Call& call, const report::Report& report, const std::string& headline = "");
 int print(const Call& call, const advise::Answer& answer);

@@ -10,12 +10,12 @@ namespace stepscope::cli {
 
 class Progress {
  public:
-  /// `wanted` false never prints.
+  /// Never prints if `wanted` is false.
   explicit Progress(bool wanted) : wanted_(wanted) {}
   ~Progress();
-  /// Bytes read, and bytes in all or -1. From any thread.
+  /// Bytes read, and total bytes or -1. From any thread.
   void tell(std::int64_t done, std::int64_t total);
-  /// What is done now that bytes cannot measure, e.g. "analysing". From any thread.
+  /// The current activity, if bytes cannot measure it, e.g. "analysing". From any thread.
   void tell(const std::string& activity);
 
  private:

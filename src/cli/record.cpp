@@ -39,10 +39,10 @@ bool is_range(std::string_view text) {
 }
 
 Error unmade(const fs::path& folder, const std::string& why) {
-  return {fmt::format("the folder cannot be made: {}; choose another one with -o", why), folder.string()};
+  return {fmt::format("the folder cannot be created: {}; choose another with -o", why), folder.string()};
 }
 
-/// stepscope-YEARMONTHDAY-TIME, with a number behind it where somebody has that one already.
+/// Makes stepscope-YEARMONTHDAY-TIME, with a number after it if somebody has that folder already.
 Result<fs::path> new_folder() {
   const std::time_t seconds = std::time(nullptr);
   char text[64];
@@ -83,7 +83,7 @@ std::map<std::string, std::string> recording_options(const Call& call, const fs:
 Result<fs::path> folder_for(const Call& call) {
   std::error_code error;
   fs::path folder = fs::absolute(call.params.text("output", "."), error);
-  // The recorder is told its folder in JSON.
+  // The recorder gets its folder's name in JSON.
   if (report::valid_utf8(folder.string()) != folder.string())
     return Error{"is not UTF-8; choose another folder with -o", folder.string()};
   if (!call.params.has("output")) return new_folder();
@@ -92,8 +92,7 @@ Result<fs::path> folder_for(const Call& call) {
   const bool is_empty = fs::is_empty(folder, error);
   if (error)
     return Error{"cannot be read: " + error.message() + "; choose another folder with -o", folder.string()};
-  if (!is_empty)
-    return Error{"is not empty, and two runs do not mix; choose another folder with -o", folder.string()};
+  if (!is_empty) return Error{"is not empty; choose a new or empty folder with -o", folder.string()};
   return folder;
 }
 
@@ -109,15 +108,15 @@ void say_where(const Call& call, const fs::path& folder) {
   say(fmt::format("recorded in {}", folder.string()));
   const bool stacks = call.params.has("stacks"), shapes = call.params.has("shapes");
   if (!stacks || !shapes)
-    say("What the report calls with_stack, record_shapes and profile_memory is --stacks calls, --shapes and "
-        "--memory here.");
+    say("Where the report names with_stack, record_shapes or profile_memory, use --stacks calls, --shapes or "
+        "--memory.");
 }
 
 int run_record(const Call& call) {
   if (call.program.empty() || !call.words.empty())
-    return misuse(call, "record needs a program behind --: stepscope record -o DIR -- python train.py");
+    return misuse(call, "record needs a program after --: stepscope record -o DIR -- python train.py");
   if (call.params.has("steps") && !is_range(call.params.text("steps")))
-    return misuse(call, fmt::format("--steps {}: say FIRST:END, e.g. 10:15 for the five steps 10 to 14",
+    return misuse(call, fmt::format("--steps {}: give FIRST:END, e.g. 10:15 for the five steps 10 to 14",
                                     call.params.text("steps")));
   const auto folder = folder_for(call);
   if (!folder) return fail(folder.error());
@@ -127,14 +126,14 @@ int run_record(const Call& call) {
   if (recordings.empty()) fs::remove(*folder, ignored);
   if (!ended) return fail(ended.error());
   if (ended->signal != 0)
-    say(fmt::format("{} was ended by signal {}; what it had recorded follows", call.program[0],
+    say(fmt::format("{} was ended by signal {}; its recording up to then follows", call.program[0],
                     ended->signal));
   else if (ended->code != 0)
-    say(fmt::format("{} ended with exit code {}; what it had recorded follows", call.program[0],
+    say(fmt::format("{} ended with exit code {}; its recording up to then follows", call.program[0],
                     ended->code));
   if (recordings.empty()) {
     say("stepscope: nothing was recorded: no Python in it imported PyTorch, or it ended before the first of "
-        "--steps. Python's options -I, -E and -S keep it from being recorded.");
+        "--steps. Python's options -I, -E and -S prevent recording.");
     return ended->code != 0 ? ended->code : kFailed;
   }
   const int reported = report_on(call, std::move(recordings));
@@ -144,8 +143,8 @@ int run_record(const Call& call) {
 
 int run_run(const Call& call) {
   if (call.program.empty() || !call.words.empty())
-    return misuse(call, "run needs a program behind --: stepscope run -- python train.py");
-  say(fmt::format("stepscope: steps of it are recorded by: stepscope attach {} --steps 3", ::getpid()));
+    return misuse(call, "run needs a program after --: stepscope run -- python train.py");
+  say(fmt::format("stepscope: to record steps of it: stepscope attach {} --steps 3", ::getpid()));
   const auto ended = run_recorded(call.program, {{"wait", "1"}});
   return ended ? ended->code : fail(ended.error());
 }

@@ -1,4 +1,4 @@
-// Other programs, run so that they record themselves.
+// Runs other programs so that they record themselves.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@
 
 namespace stepscope::cli {
 
-/// How a program ended: its exit code, or 128 + the signal that ended it, as shells say it.
+/// How a program ended: its exit code, or 128 + the signal that ended it, as in shells.
 struct Ended {
   int code = 0;
   int signal = 0;
@@ -21,17 +21,17 @@ struct Ended {
 /// As one line of JSON.
 std::string json_of(const std::map<std::string, std::string>& options);
 
-/// Runs `command` and waits for it. Python programs in it, and those that they start, are told `options` when
-/// they import PyTorch. Interrupts from the terminal are the program's own.
+/// Runs `command` and waits for it. Python programs in it, and those that they start, get `options` when they
+/// import PyTorch. Interrupts from the terminal go to the program only.
 Result<Ended> run_recorded(const std::vector<std::string>& command,
                            const std::map<std::string, std::string>& options);
 
-/// What the flags of record and attach ask for.
+/// The options that the flags of record and attach ask for.
 std::map<std::string, std::string> recording_options(const Call& call, const std::filesystem::path& folder);
-/// The folder of --output, or one of this second's, made and empty.
+/// The folder of --output, or one named after this second; created if absent, and empty.
 Result<std::filesystem::path> folder_for(const Call& call);
 int report_on(const Call& call, std::vector<std::string> recordings);
-/// Where the recordings are, and what the report's words are among the flags.
+/// Reports where the recordings are, and which flags the report's terms stand for.
 void say_where(const Call& call, const std::filesystem::path& folder);
 /// Whether the text is a whole number of 1 or more.
 bool is_count(std::string_view text);

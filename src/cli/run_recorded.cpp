@@ -54,12 +54,12 @@ if os.environ.get("STEPSCOPE_RECORD"):
     sys.meta_path.insert(0, WhenTorchIsImported())
 sys.path[:] = [folder for folder in sys.path if os.path.abspath(folder) != here]
 behind = importlib.machinery.PathFinder.find_spec("sitecustomize", sys.path)
-if behind is not None:  # the one that this one stands before
+if behind is not None:  # the sitecustomize that this one hides
     module = importlib.util.module_from_spec(behind)
     behind.loader.exec_module(module)
 )py";
 
-/// A folder of its own with a sitecustomize.py in it; it goes with this object.
+/// A temporary folder with a sitecustomize.py in it, removed with this object.
 class Site {
  public:
   static Result<Site> make() {
@@ -109,7 +109,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return all;
 }
 
-/// Tells its parent why the program did not start.
+/// Becomes the program. If it cannot start, writes the error number to `failure`.
 [[noreturn]] void become(char* const* command, char* const* environment, int failure) {
   ::signal(SIGINT, SIG_DFL);
   ::signal(SIGQUIT, SIG_DFL);

@@ -7,13 +7,13 @@ namespace stepscope::cli {
 
 bool is_terminal(int descriptor);
 
-/// Of the terminal on stdout; else COLUMNS; else of the terminal on stderr; else 80.
+/// Width of the terminal on stdout, else COLUMNS, else of the terminal on stderr, else 80.
 int width(const Environment& environment);
 
-/// Lines of the terminal on stdout; 0 when it is none.
+/// Lines of the terminal on stdout; 0 if stdout is no terminal.
 int height();
 
-/// Only on a terminal that can, and only if the user did not set NO_COLOR.
+/// Whether to use colours: only on a terminal that has them, and only if NO_COLOR is not set.
 bool coloured(const Environment& environment);
 
 }  // namespace stepscope::cli

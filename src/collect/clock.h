@@ -1,5 +1,5 @@
-// The collector's clock: the processor's counter where it is constant and the kernel trusts it too, else the
-// monotonic clock.
+// The collector's clock: the processor's counter if its rate is constant and the kernel uses it as its clock,
+// else the monotonic clock.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ inline std::uint64_t ticks(record::Clock clock) {
   return static_cast<std::uint64_t>(nanoseconds(CLOCK_MONOTONIC));
 }
 
-/// The tightest of 64 readings of one clock between two of the other.
+/// Reads the other clocks between two readings of `clock`, 64 times, and returns the tightest.
 record::ClockPair clock_pair(record::Clock clock);
 record::Clock best_clock();
 

@@ -25,17 +25,17 @@ constexpr std::uint32_t kAtOnce = 1U << 17;
 #define MADV_POPULATE_WRITE 23
 #endif
 
-std::mutex control;          // of open, start, stop and close
-Recorder* opened = nullptr;  // guarded by control
-Recorder* newest = nullptr;  // likewise
-std::uint64_t sessions = 0;  // likewise
-int descriptor = -1;         // likewise
+std::mutex control;          // held by open, start, stop and close
+Recorder* opened = nullptr;  // guarded by `control`
+Recorder* newest = nullptr;  // guarded by `control`
+std::uint64_t sessions = 0;  // guarded by `control`
+int descriptor = -1;         // guarded by `control`
 bool fork_is_handled = false;
-std::mutex claims;  // of segments, and the end of what they are claimed in
+std::mutex claims;  // held while a segment is claimed, and while the recording is closed
 
 pthread_key_t at_thread_end;
 std::mutex left_mutex;
-Thread* left[256];  // places that ended threads left
+Thread* left[256];  // places of threads that have ended
 std::size_t left_count = 0;
 
 void leave(void* place) {
@@ -48,7 +48,7 @@ const record::Clock kClock = best_clock();
 const record::ClockPair kLoaded = clock_pair(kClock);
 const bool kKeyMade = ::pthread_key_create(&at_thread_end, leave) == 0;
 
-/// The child owns no recording: it would write into its parent's segments.
+/// Drops the recording in a forked child, which would write into its parent's segments.
 void forget_in_child() {
   stepscope_recorder.store(nullptr, std::memory_order_release);
   opened = nullptr;
@@ -88,7 +88,7 @@ std::size_t bytes_of(std::uint32_t segments) {
   return record::kHeaderBytes + std::size_t{segments} * record::kSegmentBytes;
 }
 
-/// Takes the header's space on disk and maps all of the file. 0, or an errno.
+/// Allocates the header's disk space and maps the whole file. 0, or an errno.
 int map_file(int file, std::size_t bytes, void*& mapped) {
   if (const int error = ::posix_fallocate(file, 0, record::kHeaderBytes); error != 0) return error;
   if (::ftruncate(file, static_cast<off_t>(bytes)) != 0) return errno;
@@ -109,24 +109,24 @@ void fill_header(Header& header, std::uint32_t limit, std::uint32_t flags) {
   ::gethostname(header.host, sizeof header.host - 1);
 }
 
-/// So that a recording that is never stopped has instants to go by.
+/// Writes a clock pair, so that a recording that is never stopped has pairs to interpolate.
 void tell_clock(Thread& thread, record::Clock clock) {
   auto& now = next<record::ClockRecord>(thread, record::Type::clock);
   now.pair = clock_pair(clock);
   commit(thread, now);
 }
 
-/// A new segment; false: none is left, one record is counted as dropped.
+/// Claims a new segment. False: no segment is left; one record is counted as dropped.
 bool next_segment(Thread& thread) {
   const Recorder& recorder = *thread.recorder;
   const std::scoped_lock lock(claims);
   if (recorder.is_closed) return false;
   Header& header = *recorder.header;
-  // The look before the add keeps the counter from wrapping round in a long run.
+  // The check before the add keeps the counter from wrapping around in a long run.
   std::uint32_t index = header.claimed.load(std::memory_order_relaxed);
   if (index < header.segment_limit) index = header.claimed.fetch_add(1, std::memory_order_relaxed);
   const std::size_t from = std::size_t{index} * record::kSegmentBytes;
-  // Space is taken before the pages are touched: a full disk must not end the program.
+  // Disk space is allocated before the pages are touched, else a full disk would kill the program (SIGBUS).
   int error = 0;
   if (index >= header.segment_limit ||
       (error = ::posix_fallocate(recorder.file, static_cast<off_t>(record::kHeaderBytes + from),
@@ -148,7 +148,7 @@ bool next_segment(Thread& thread) {
   return true;
 }
 
-/// Room in the calling thread's segment; null where nothing is recorded.
+/// The calling thread's place, with room for one event; null: nothing is recorded, or no room is left.
 Thread* place_in(Recorder* recorder) {
   Thread* thread = recorder == nullptr ? nullptr : thread_of(*recorder);
   return thread != nullptr && has_room(*thread) ? thread : nullptr;
@@ -225,7 +225,7 @@ std::uint64_t stepscope_close() {
   const std::uint32_t limit = header.segment_limit;
   const std::uint32_t claimed = std::min(header.claimed.load(std::memory_order_relaxed), limit);
   const std::size_t used = bytes_of(claimed);
-  // A thread may still be about to write into its segment: that goes nowhere from here on.
+  // A thread may still be about to write into its segment: from here on such writes go to scratch memory.
   (void)::mmap(&header, used, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
                -1, 0);
   if (claimed < limit) ::munmap(reinterpret_cast<char*>(&header) + used, bytes_of(limit) - used);
@@ -244,7 +244,7 @@ Thread* stepscope_thread(Recorder* recorder) {
     if (thread == nullptr) return nullptr;
     stepscope_this_thread = thread;
     thread->recorder = nullptr;
-    thread->torch_thread = 0;  // of the thread that left the place
+    thread->torch_thread = 0;  // left over from the place's previous thread
     if (kKeyMade) ::pthread_setspecific(at_thread_end, thread);
   }
   if (thread->recorder != recorder) {
@@ -260,14 +260,14 @@ Thread* stepscope_thread(Recorder* recorder) {
 }
 
 bool stepscope_more_room(Thread* thread, std::uint32_t bytes) {
-  if (bytes > record::kSegmentBytes - kPage) {  // no segment ever has it
+  if (bytes > record::kSegmentBytes - kPage) {  // more than a segment can hold
     const std::scoped_lock lock(claims);
     if (!thread->recorder->is_closed)
       thread->recorder->header->dropped.fetch_add(1, std::memory_order_relaxed);
     return false;
   }
   if (thread->used + bytes > record::kSegmentBytes && !next_segment(*thread)) return false;
-  // Some at once cost less than a fault each. A kernel that cannot (before 5.14) faults.
+  // Mapping several pages at once is cheaper than a fault for each. Kernels before 5.14 cannot: they fault.
   const std::uint32_t from = std::max(thread->mapped, thread->used & ~(kPage - 1));
   thread->mapped = std::min((thread->used + bytes + kAtOnce) & ~(kPage - 1), record::kSegmentBytes);
   ::madvise(thread->segment + from, thread->mapped - from, MADV_POPULATE_WRITE);
@@ -315,7 +315,7 @@ void stepscope_range_end() {
   for (std::uint32_t at = thread == nullptr ? 0 : thread->depth; at-- > 0;) {
     if (thread->frames[at].key != nullptr) continue;
     write_op(*thread, thread->frames[at], "", end);
-    thread->depth = at;  // what began inside and has not ended is given up
+    thread->depth = at;  // frames inside that have not ended are dropped
     return;
   }
 }

@@ -1,5 +1,5 @@
-// Where collectors of one process write: one recording at a time, a segment of it per thread. The functions
-// with C names are what plugins and Python call; they never throw, and what finds no room is counted.
+// The recording that all collectors of a process write: one at a time, each thread into its own segment. The
+// functions with C names are for plugins and Python; they never throw. Records without room are counted.
 #pragma once
 
 #include <atomic>
@@ -12,20 +12,20 @@
 namespace stepscope::collect {
 
 inline constexpr std::uint32_t kMaxText = 8192;         ///< bytes of a name or signature; the rest is cut off
-inline constexpr std::uint32_t kMargin = 3 * kMaxText;  ///< left in a segment for what one event adds
+inline constexpr std::uint32_t kMargin = 3 * kMaxText;  ///< room in a segment that one event may need
 
-/// An op or range that has begun. What it is called and its signature were told in some segment of the
-/// thread, or are told when it ends.
+/// An op or range that has begun. Its name and signature are in some segment of the thread, or are written
+/// when it ends.
 struct Frame {
   const void* key;
   std::uint64_t begin;
   std::int64_t sequence;
   std::uint64_t forward_thread;
-  const record::Text *name, *signature;  ///< null: not told yet; none
+  const record::Text *name, *signature;  ///< name null: not written yet; signature null: none
   std::uint8_t scope, flags;
 };
 
-/// Texts that the thread's segment holds, by hash of their bytes, and by address where those stay.
+/// Texts in the thread's segment, by hash of their bytes, and also by the address of a name.
 struct Known {
   static constexpr std::uint32_t kSlots = 2048;
   struct Slot {
@@ -38,77 +38,78 @@ struct Known {
 
 struct Recorder;
 
-/// A thread's place in the recording that is on. Never freed; a thread that ends leaves it to a new one.
+/// A thread's state in the active recording. Never freed; a new thread reuses that of an ended one.
 struct Thread {
   static constexpr std::uint32_t kDeepest = 512;
   Recorder* recorder = nullptr;
-  std::uint64_t session = 0;  ///< of the recorder, when the thread was last in it; 0: of none
+  std::uint64_t session = 0;  ///< the recorder's session when the thread last used it; 0: never
   char* segment = nullptr;
   std::uint32_t used = record::kSegmentBytes;  ///< bytes of the segment
-  std::uint32_t mapped = 0;                    ///< of those, what the kernel has given pages
+  std::uint32_t mapped = 0;                    ///< bytes of the segment that have pages
   std::uint32_t depth = 0, next_text = 1;
   std::uint64_t torch_thread = 0;
-  void* python = nullptr;          ///< the Python calls that are open: of collect/python
-  std::uint32_t python_depth = 0;  ///< how many
-  bool python_is_known = false;    ///< what was open when the recording began is among them
+  void* python = nullptr;          ///< the open Python calls; owned by collect/python
+  std::uint32_t python_depth = 0;  ///< number of open Python calls
+  bool python_is_known = false;    ///< `python` includes the calls that were open when the recording began
   Known known;
   Frame frames[kDeepest];
 };
 
-/// One recording. Never freed: a thread may still be inside a callback when it ends.
+/// One recording. Never freed: a thread may still be in a callback when the recording ends.
 struct Recorder {
   record::Header* header;
   char* segments;
   record::Clock clock;
   std::uint32_t flags;
   int file;
-  std::atomic<std::uint64_t> session;  ///< another one from each start on: what was open before is given up
-  bool is_closed;                      ///< its header and its file are gone; guarded by the mutex of claims
+  std::atomic<std::uint64_t> session;  ///< new at each start; ops and ranges open before are dropped
+  bool is_closed;                      ///< header and file are gone; guarded by the mutex `claims`
 
-  Recorder* before;  ///< the one that was made before it: all stay within reach
+  Recorder* before;  ///< the previous recorder; keeps all reachable
 };
 
 #pragma GCC visibility push(default)
 extern "C" {
-/// The recording that is on, or null: a thread sees a change at its next event.
+/// The active recording, or null. A thread sees a change at its next event.
 extern std::atomic<Recorder*> stepscope_recorder;
 
-/// Makes the file of a recording. `megabytes`: what it may hold. 0, or an errno; EBUSY: there is one.
+/// Creates a recording's file. `megabytes`: its maximum size. 0, or an errno; EBUSY: a recording is open.
 int stepscope_open(const char* path, std::uint32_t megabytes, std::uint32_t flags);
-/// The recording that is open is of this worker of a data loader of `parent`. 0, or an errno.
+/// Marks the open recording as that of data loader worker `worker` of process `parent`. 0, or an errno.
 int stepscope_worker_of(std::uint32_t parent, std::uint32_t worker);
-/// Events are kept from here on, and up to there; may come again until the recording is closed. 0, or an
+/// Events are recorded between start and stop, which may be repeated until the recording is closed. 0, or an
 /// errno.
 int stepscope_start(void);
 int stepscope_stop(void);
-/// Leaves the file as it is. Returns how many records found no room.
+/// Finishes the file. Returns the number of records for which there was no room.
 std::uint64_t stepscope_close(void);
 
-/// For thread_of() only. One pointer, as little more than that finds room where a library is loaded late.
+/// For thread_of() only. A single pointer: a library that is loaded late gets little room for thread-locals.
 extern __attribute__((tls_model("initial-exec"))) constinit thread_local Thread* stepscope_this_thread;
 Thread* stepscope_thread(Recorder* recorder);
-/// For has_room() only. Pages, or a new segment; false: none is left, one record is counted as dropped.
+/// For has_room() only. Adds pages or a new segment. False: no segment is left; one record is counted as
+/// dropped.
 bool stepscope_more_room(Thread* thread, std::uint32_t bytes);
-/// The text in the thread's segment, which has room for it.
+/// Returns the text in the thread's segment, writing it if needed; there must be room for it.
 const record::Text* stepscope_text(Thread* thread, record::Type type, const char* bytes,
                                    std::uint32_t length);
 
-/// A range that the program marks, on the calling thread: an end is that of the last begin.
+/// A range that the program marks, on the calling thread. An end closes the innermost open range.
 void stepscope_range_begin(const char* name, std::uint32_t length);
 void stepscope_range_end(void);
 /// A number that changes over time.
 void stepscope_counter(const char* name, std::uint32_t length, double value);
-/// Memory that was allocated (bytes > 0) or freed; `device` -1: main memory. For programs that have no
-/// observer of their allocator.
+/// Memory that was allocated (bytes > 0) or freed; `device` -1: main memory. For programs whose allocator is
+/// not observed.
 void stepscope_memory(std::uint64_t address, std::int64_t bytes, int device);
-/// Here and now begins or ends what has its other end in another process.
+/// One end, here and now, of a flow whose other end is in another process.
 void stepscope_flow(std::uint64_t id, int begins);
-/// `key=JSON` into the recording.
+/// Writes `key=JSON` into the recording.
 int stepscope_metadata(const char* text, std::uint32_t length);
 }
 #pragma GCC visibility pop
 
-/// The calling thread's place in `recorder`; null: there is no memory for it.
+/// The calling thread's place in `recorder`; null: out of memory.
 inline Thread* thread_of(Recorder& recorder) {
   Thread* thread = stepscope_this_thread;
   if (thread != nullptr && thread->session == recorder.session.load(std::memory_order_relaxed)) [[likely]]
@@ -120,16 +121,17 @@ inline bool has_room(Thread& thread, std::uint32_t bytes = kMargin) {
   return thread.used + bytes <= thread.mapped || stepscope_more_room(&thread, bytes);
 }
 
-/// The last bytes of what was told become part of the recording.
+/// Makes everything written so far part of the recording.
 inline void commit(Thread& thread) {
   reinterpret_cast<record::SegmentHeader*>(thread.segment)
       ->committed.store(thread.used, std::memory_order_release);
-  // Fresh memory is in no cache: the program's next locked instruction would wait for a store to it.
+  // Fresh memory is not in the cache: without this, the program's next locked instruction waits for our
+  // store.
   __builtin_prefetch(thread.segment + thread.used + 512, 1);
 }
 
-/// A record to be filled in its place, for which there is room: what is put together elsewhere and copied
-/// costs more, as wide loads wait for narrow stores.
+/// The next record, to be filled in place; there must be room. Filling it elsewhere and copying it costs
+/// more, because the copy's wide loads wait for narrow stores.
 template <class What>
 What& next(Thread& thread, record::Type type) {
   auto& what = *reinterpret_cast<What*>(thread.segment + thread.used);
@@ -138,13 +140,13 @@ What& next(Thread& thread, record::Type type) {
   return what;
 }
 
-/// That record, filled, becomes part of the recording.
+/// Makes the filled record part of the recording.
 inline void commit(Thread& thread, const record::Record& what) {
   thread.used += what.units * 8U;
   commit(thread);
 }
 
-/// For what begins now; null, and counted as dropped, where too much is open.
+/// A frame for an op or range that begins now. Null if too many are open; it is counted as dropped.
 inline Frame* next_frame(Thread& thread) {
   if (thread.depth < Thread::kDeepest) [[likely]]
     return &thread.frames[thread.depth++];
@@ -156,7 +158,7 @@ inline std::uint32_t mixed(std::uint64_t key) {
   return static_cast<std::uint32_t>((key * 0x9E3779B97F4A7C15ULL) >> 53);  // 11 bits: kSlots
 }
 
-/// Where the text of a name with an end is looked for first: by its address, where it mostly stays.
+/// The slot to check first for a zero-terminated name: by its address, which rarely changes.
 inline Known::Slot& slot_of(Thread& thread, const char* name) {
   return thread.known.slots[mixed(reinterpret_cast<std::uint64_t>(name))];
 }
@@ -175,14 +177,14 @@ inline const record::Text* name_of(Thread& thread, const char* name) {
   return text;
 }
 
-/// The same text in the thread's present segment.
+/// The same text in the thread's current segment.
 inline const record::Text* retold(Thread& thread, const record::Text* text) {
   const char* at = reinterpret_cast<const char*>(text);
   if (text == nullptr || (at >= thread.segment && at < thread.segment + record::kSegmentBytes)) return text;
   return stepscope_text(&thread, text->type, text->bytes, text->length);
 }
 
-/// Writes an op that ends now. Its name is `frame.name`, or else `name`.
+/// Writes an op that ends at `end`. Its name is `frame.name`, or `name` if that is null.
 inline void write_op(Thread& thread, const Frame& frame, const char* name, std::uint64_t end) {
   if (!has_room(thread)) return;
   const record::Text* text = frame.name != nullptr ? retold(thread, frame.name) : name_of(thread, name);

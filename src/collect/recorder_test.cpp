@@ -111,7 +111,7 @@ TEST_F(Recordings, WhatFindsNoRoomIsCounted) {
   const auto dropped = static_cast<std::ptrdiff_t>(stepscope_close());
   const trace::Trace trace = read();
   EXPECT_GT(dropped, 0);
-  EXPECT_GT(named(trace, "work"), 30'000);  // of 32 bytes each
+  EXPECT_GT(named(trace, "work"), 30'000);  // 32 bytes each
   EXPECT_EQ(named(trace, "work") + dropped, 100'000);
   EXPECT_GT(trace.ranks[0].reading.losses, 0);
 }
@@ -154,7 +154,8 @@ TEST_F(Recordings, ManyThreadsThatComeAndGo) {
   EXPECT_EQ(all, kThreads * kRanges);
 }
 
-// Between a stop and the next start nothing is kept; the recording is from the first start to the last stop.
+// Nothing is recorded between a stop and the next start; the recording spans the first start to the last
+// stop.
 TEST_F(Recordings, MayBeStoppedAndGoOn) {
   ASSERT_EQ(stepscope_open(path_.c_str(), 8, 0), 0);
   stepscope_start();
@@ -188,12 +189,12 @@ TEST_F(Recordings, KeepLongMetadata) {
   EXPECT_EQ(named(read(), "behind"), 1);
 }
 
-/// What stepscope_open() answers in a child that holds itself to `limit`; the child exits with it.
+/// Result of stepscope_open() in a child process that applies `limit` to itself.
 int open_under(const std::string& path, const std::function<void()>& limit) {
   const pid_t child = ::fork();
   if (child == 0) {
     limit();
-    errno = EBADF;  // of an earlier call: it must not be the answer
+    errno = EBADF;  // as left by an earlier call: it must not be returned
     ::_exit(stepscope_open(path.c_str(), 8, 0));
   }
   int status = 0;
@@ -227,7 +228,7 @@ TEST_F(Recordings, SayWhyTheirFileHasNoRoom) {
 #define STEPSCOPE_SANITIZED 1
 #endif
 #ifndef STEPSCOPE_SANITIZED  // their shadow memory passes any limit
-/// Leaves this process just the address space that a recording's file takes.
+/// Limits this process to the address space that a recording's file needs.
 void leave_room_for(std::size_t bytes) {
   void* room = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   std::size_t pages = 0;
@@ -235,7 +236,7 @@ void leave_room_for(std::size_t bytes) {
   limit_to(RLIMIT_AS, pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)));
   int blocks = 0;
   while (std::malloc(sizeof(Recorder)) != nullptr)
-    if (++blocks == 20'000'000) ::_exit(100);  // the limit limits nothing here
+    if (++blocks == 20'000'000) ::_exit(100);  // the limit has no effect here
   ::munmap(room, bytes);
 }
 

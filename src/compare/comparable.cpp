@@ -55,15 +55,16 @@ void Sides::job() {
     return of.ranks == 1 ? "one rank" : fmt::format("{} ranks", of.ranks);
   };
   const auto size = [](const Subject& of) {
-    return of.world_size < 0 ? "a number that it does not say" : std::to_string(of.world_size);
+    if (of.world_size < 0) return std::string("an unknown number of ranks");
+    return fmt::format("{} rank{}", of.world_size, of.world_size == 1 ? "" : "s");
   };
   if (a.ranks != b.ranks)
-    sentences.push_back(fmt::format("{} is {} of a job, {} {}.", name_a, ranks(a), name_b, ranks(b)));
+    sentences.push_back(fmt::format("{} has {} of a job, {} has {}.", name_a, ranks(a), name_b, ranks(b)));
   else if (a.world_size != b.world_size)
-    sentences.push_back(fmt::format("{} ran on {} ranks, {} on {}.", name_a, size(a), name_b, size(b)));
+    sentences.push_back(fmt::format("{} ran on {}, {} on {}.", name_a, size(a), name_b, size(b)));
   recorded(&Subject::collectives, "Only {} has collectives.");
   const auto devices = [](const Subject& of) {
-    return of.devices.empty() ? "a device that it does not name" : of.devices;
+    return of.devices.empty() ? "an unnamed device" : of.devices;
   };
   if (a.devices != b.devices)
     sentences.push_back(fmt::format("{} ran on {}, {} on {}.", name_a, devices(a), name_b, devices(b)));
@@ -86,21 +87,21 @@ void Sides::work(WorkByName Subject::* what, const char* whose, report::Unit uni
     of_b += same->second.amount;
   }
   if (!nearly(of_a, of_b))
-    sentences.push_back(
-        fmt::format("{} as often do {} a step in {}, {} in {}: other shapes, types or batches.", whose,
-                    report::format_value(of_a, unit), name_a, report::format_value(of_b, unit), name_b));
+    sentences.push_back(fmt::format(
+        "{} equally often amount to {} per step in {}, {} in {}: shapes, types or batches differ.", whose,
+        report::format_value(of_a, unit), name_a, report::format_value(of_b, unit), name_b));
 }
 
 void Sides::reading() {
   for (const auto& [of, name] : {std::pair{&a, &name_a}, {&b, &name_b}})
     if (of->only_critical != nullptr)
       sentences.push_back(fmt::format(
-          "{} is a copy that holds only a critical path ({}); compare the recording that it was made from.",
-          *name, of->only_critical->path));
+          "{} is a copy with only a critical path ({}); compare the recording that it was made from.", *name,
+          of->only_critical->path));
   for (const auto& [of, name] : {std::pair{&a, &name_a}, {&b, &name_b}})
     if (of->damaged != nullptr)
       sentences.push_back(
-          fmt::format("{} is damaged ({}); `stepscope validate` says where.", *name, of->damaged->path));
+          fmt::format("{} is damaged ({}); `stepscope validate` shows where.", *name, of->damaged->path));
 }
 
 }  // namespace
@@ -131,13 +132,13 @@ Subject subject_of(const Trace& trace, const CountedSteps& counted) {
 std::vector<std::string> not_comparable(const Subject& a, const Subject& b, const std::string& name_a,
                                         const std::string& name_b) {
   Sides sides{a, b, name_a, name_b, {}};
-  sides.recorded(&Subject::marked, "Only {} has step marks, so a step of it is no step of the other.");
+  sides.recorded(&Subject::marked, "Only {} has step marks, so their steps cannot be compared.");
   sides.job();
   sides.recorded(&Subject::python, "Only {} records Python calls (with_stack), which takes time itself.");
   sides.recorded(&Subject::memory, "Only {} records memory (profile_memory), which takes time itself.");
   sides.recorded(&Subject::shapes, "Only {} records shapes (record_shapes), which takes time itself.");
-  sides.work(&Subject::operators, "Operators that are called", report::Unit::flop);
-  sides.work(&Subject::copies, "Copies that are made", report::Unit::bytes);
+  sides.work(&Subject::operators, "Operators called", report::Unit::flop);
+  sides.work(&Subject::copies, "Copies made", report::Unit::bytes);
   sides.reading();
   return std::move(sides.sentences);
 }

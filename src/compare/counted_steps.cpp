@@ -70,7 +70,7 @@ void leave_out_first(CountedSteps& counted, std::size_t skip) {
 
 void note_warm_up(std::size_t steps, std::vector<std::string>& notes) {
   if (steps > 0)
-    notes.push_back(fmt::format("Of each recording the first {} left out as warm-up; --skip 0 counts all.",
+    notes.push_back(fmt::format("The first {} left out of each recording as warm-up; --skip 0 counts all.",
                                 steps == 1 ? "step is" : fmt::format("{} steps are", steps)));
 }
 

@@ -35,9 +35,9 @@ std::string more_steps(const Check& check) {
   const double n = static_cast<double>(std::min(check.samples_base, check.samples_now));
   const double wanted = std::ceil(n * std::pow(width / (2 * distance), 2));
   if (!(wanted < kMaxWantedSteps))
-    return "It lies so near the limit that more steps will hardly decide; change the limit";
+    return "It is so close to the limit that more steps will hardly decide; change the limit";
   const auto steps = static_cast<std::int64_t>(std::max({wanted, n + 1, static_cast<double>(kEnoughSteps)}));
-  return fmt::format("About {} a side would decide", steps);
+  return fmt::format("About {} steps per side would decide", steps);
 }
 
 /// The level of one sample: its median, with the order statistics that bound the median at 95 %.
@@ -84,15 +84,15 @@ std::string measure(const Measured& measured, Check& check) {
                        kEnoughSteps);
   }
   check.change = ratio.ratio - 1;
-  if (check.base <= 0) return "BASE has none of it, so there is no percentage; give an absolute limit.";
+  if (check.base <= 0) return "BASE is not above 0, so there is no percentage; give an absolute limit.";
   const std::size_t fewest = std::min(check.samples_base, check.samples_now);
   if (fewest < kMinSteps)
     return fmt::format("{} and {} steps are too few to know the noise; record {} or more on each side.",
                        check.samples_base, check.samples_now, kEnoughSteps);
   if (!ratio.known())
     return fmt::format(
-        "Neighbouring steps are alike: {} count as {:.1f} independent ones. Record {} or more.", fewest,
-        ratio.effective,
+        "Neighbouring steps are correlated: {} steps count as {:.1f} independent ones. Record {} or more.",
+        fewest, ratio.effective,
         static_cast<std::int64_t>(std::ceil(static_cast<double>(kEnoughSteps * fewest) / ratio.effective)));
   check.low = ratio.low - 1;
   check.high = ratio.high - 1;
@@ -116,14 +116,14 @@ void settle(Check& check, double allow_noise, std::size_t limits) {
   } else if (!beyond(limit.above ? far - room : far + room, limit)) {
     check.outcome = Outcome::pass;
     check.reason = fmt::format("{} ({}), within the limit{}.", text_of(check.change, check), interval,
-                               room > 0 ? " and the noise allowed" : "");
+                               room > 0 ? " and the allowed noise" : "");
   } else if (beyond(near, limit)) {
     check.reason = fmt::format(
-        "{} ({}) is beyond the limit alone, but not as one of {} limits (corrected p = "
+        "{} ({}) is beyond the limit if tested alone, but not as one of {} limits (corrected p = "
         "{:.2g}). Record more steps.",
         text_of(check.change, check), interval, limits, check.corrected);
   } else {
-    check.reason = fmt::format("{} ({}), on both sides of the limit. {}.", text_of(check.change, check),
+    check.reason = fmt::format("{} ({}): the interval spans the limit. {}.", text_of(check.change, check),
                                interval, more_steps(check));
   }
 }

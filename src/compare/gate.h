@@ -1,4 +1,4 @@
-// Whether NEW may follow BASE: limits on metrics, decided with the noise of both sides.
+// Whether NEW may replace BASE: limits on metrics, decided with the noise of both sides.
 #pragma once
 
 #include <cstdint>

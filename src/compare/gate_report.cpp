@@ -93,7 +93,7 @@ report::Report as_report(const Gate& gate, bool for_programs) {
   return {"gate",
           {headline_table(gate), checks_table(gate.checks, for_programs)},
           gate.notes,
-          "whether NEW may follow BASE"};
+          "whether NEW may replace BASE"};
 }
 
 }  // namespace stepscope::compare

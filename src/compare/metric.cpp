@@ -63,8 +63,8 @@ bool read_bound(std::string_view text, Limit& limit) {
 std::string unit_misfit(const Limit& limit, Unit unit) {
   const Unit wanted = unit == Unit::ns || unit == Unit::bytes ? unit : Unit::none;
   if (limit.relative || limit.unit == wanted) return "";
-  const char* say = wanted == Unit::ns      ? "a time: say ns, us, ms or s"
-                    : wanted == Unit::bytes ? "a size: say B, KiB, MiB or GiB"
+  const char* say = wanted == Unit::ns      ? "a time: use ns, us, ms or s"
+                    : wanted == Unit::bytes ? "a size: use B, KiB, MiB or GiB"
                                             : "a plain number without a unit";
   return fmt::format("{}.{} is {}, or a percentage of BASE", limit.analysis, limit.column, say);
 }
@@ -114,13 +114,12 @@ Samples samples_of_table(const Limit& limit, const TableSamples& table, std::siz
   if (rows.empty())
     out.missing = fmt::format("no row '{}' in \"{}\"", limit.key, table.shape().title);
   else if (rows.size() > 1)
-    out.missing = fmt::format(
-        "{} rows of \"{}\" are meant; name one in brackets: {}.{}[KEY], of several keys all "
-        "with commas",
-        rows.size(), table.shape().title, limit.analysis, limit.column);
+    out.missing =
+        fmt::format("{} rows of \"{}\" match; name one in brackets: {}.{}[KEY], or all its keys: [KEY, KEY]",
+                    rows.size(), table.shape().title, limit.analysis, limit.column);
   else
     out.values = rows.front()->values[column];
-  if (out.values.empty() && out.missing.empty()) out.missing = "it has no value there";
+  if (out.values.empty() && out.missing.empty()) out.missing = "the metric has no value";
   return out;
 }
 
@@ -142,9 +141,9 @@ Samples samples_of_analysis(const Limit& limit, const trace::Trace& trace, const
     }
   }
   if (!last.missing.empty()) return last;
-  if (columns.empty()) return {{}, fmt::format("{} says nothing of it", limit.analysis)};
+  if (columns.empty()) return {{}, fmt::format("{} has no numbers", limit.analysis)};
   return {{},
-          "it has no value there",
+          "the metric has no value",
           Unit::ns,
           fmt::format("{} has no column '{}'; it has {}", limit.analysis, limit.column,
                       fmt::join(columns, ", "))};
@@ -162,7 +161,7 @@ Result<Limit> parse_limit(std::string_view text) {
   limit.above = all[sign] == '>';
   if (!read_bound(all.substr(sign + 1), limit))
     return wrong(text,
-                 fmt::format("'{}' is no limit; it is a number and %, ns, us, ms, s, B, KiB, MiB or GiB",
+                 fmt::format("'{}' is not a limit; write a number and %, ns, us, ms, s, B, KiB, MiB or GiB",
                              all.substr(sign + 1)));
   std::string_view metric = trimmed(all.substr(0, sign));
   if (const std::size_t open = metric.find('['); open != std::string_view::npos) {

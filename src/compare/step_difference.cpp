@@ -115,7 +115,7 @@ std::vector<Part> parts_of(const Recording& a, const Recording& b, const RowJudg
 void note_marks(std::vector<std::string>& notes, const char* side, const CountedSteps& counted) {
   if (!counted.marked)
     notes.push_back(fmt::format(
-        "{} has no step marks: the whole recording stands as one step, and noise cannot be known. "
+        "{} has no step marks: the whole recording counts as one step, and noise cannot be known. "
         "Call prof.step() once per iteration.",
         side));
   if (counted.cut_off > 0)
@@ -126,7 +126,7 @@ void note_marks(std::vector<std::string>& notes, const char* side, const Counted
 void note_noise(std::vector<std::string>& notes, const RatioChange& step, bool marked) {
   if (step.known() || step.steps_a == 0 || step.steps_b == 0 || !marked) return;
   notes.push_back(fmt::format(
-      "Noise is known from {} independent steps a side on, here are {:.1f}. Record {} or more on each side.",
+      "Noise is known only with {} independent steps per side; here are {:.1f}. Record {} or more per side.",
       kMinSteps, step.effective, kEnoughSteps));
 }
 
@@ -171,7 +171,7 @@ std::string headline(const StepDifference& difference) {
   const bool alike = std::min(step.steps_a, step.steps_b) >= kMinSteps;
   return fmt::format(
       "{} ({}: {})", front, steps_of(step),
-      alike ? "neighbouring steps are so alike that noise is not known" : "too few to know the noise");
+      alike ? "neighbouring steps are too correlated to know the noise" : "too few to know the noise");
 }
 
 }  // namespace stepscope::compare

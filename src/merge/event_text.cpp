@@ -47,7 +47,7 @@ EventScanner::Outcome EventScanner::scan(const char*& p, const char* limit, Even
   return whole || *damage_ == '\0' ? Outcome::cut : Outcome::damaged;
 }
 
-/// `p` is at a "{"; moves behind its "}".
+/// `p` is at a "{"; moves past its "}".
 bool EventScanner::fields(const char*& p, EventText& event, bool in_args) {
   bool first = true;
   for (++p;; first = false) {
@@ -65,7 +65,7 @@ bool EventScanner::fields(const char*& p, EventText& event, bool in_args) {
 bool EventScanner::value(const char*& p) {
   const char* from = p;
   if (!read::pass_value(p, end_, damage_, reached_)) return false;
-  // Elsewhere forbidden bytes are escaped when they are copied; a number or literal cannot hold an escape.
+  // Strings, arrays and objects have forbidden bytes escaped when copied; numbers and literals cannot.
   if (*from == '"' || *from == '[' || *from == '{') return true;
   const bool whole = read::find_forbidden(read::text_between(from, p)) == std::string_view::npos;
   return whole || read::say_damage(damage_, "a value was expected here");

@@ -15,7 +15,7 @@ namespace stepscope::merge {
 using Space = read::IdSpace;
 inline constexpr std::size_t kSpaces = read::kIdSpaces;
 
-/// A value in the text, strings with their quotes. `begin` is nullptr without a value.
+/// A value in the text, strings with their quotes. `begin` is nullptr if there is no value.
 struct Span {
   const char* begin = nullptr;
   const char* end = nullptr;
@@ -43,13 +43,13 @@ struct EventText {
   std::span<const Id> id_list() const { return {ids.data(), id_count}; }
 };
 
-/// Reads an id. False for what is no number, and for 0, -1 and 2^32 - 1, which mean "no id".
+/// Reads an id. False if it is no number, or is 0, -1 or 2^32 - 1, which mean "no id".
 bool read_id(Span value, std::int64_t& id);
 
 /// Reads a time in microseconds, in quotes or not, as nanoseconds.
 bool read_time(Span value, std::int64_t& nanoseconds);
 
-/// Finds the fields of the event at `p`; as EventParser does for reading.
+/// Finds the fields of the event at `p`, as EventParser does for reading.
 class EventScanner {
  public:
   enum class Outcome : std::uint8_t { read, damaged, cut };
@@ -67,7 +67,7 @@ class EventScanner {
   const char* reached_ = nullptr;
 };
 
-/// The events that DocumentParser calls: each goes to the sink.
+/// Connects DocumentParser to a sink: each event goes to the sink.
 template <class Receiver>
 class ScannedEvents {
  public:

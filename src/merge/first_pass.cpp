@@ -45,8 +45,8 @@ std::string damage_of(const Source& source) {
   const Survey& found = source.found;
   std::string damage = source.walked.complete ? "" : "it ends early";
   if (found.lost > 0)
-    damage += fmt::format("{}{} stretch{} of it could not be used", damage.empty() ? "" : "; ", found.lost,
-                          found.lost == 1 ? "" : "es");
+    damage += fmt::format("{}{} part{} of it could not be used", damage.empty() ? "" : "; ", found.lost,
+                          found.lost == 1 ? "" : "s");
   if (!damage.empty() && !found.losses.empty()) damage += ": " + found.losses.front().text();
   return damage;
 }

@@ -1,4 +1,4 @@
-// The first of the two times that a source is read.
+// The first of the two passes over a source.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace stepscope::merge {
 
-/// Fills in what the source's text says. `progress` is told the stored bytes read.
+/// Fills in what the first pass finds in the source's text. `progress` gets the stored bytes read.
 std::optional<Error> survey_source(Source& source, Opener& opener, unsigned threads,
                                    const std::function<void(std::int64_t)>& progress);
 
 /// What is wrong with the source's text, "" if nothing is.
 std::string damage_of(const Source& source);
 
-/// What was read of a source and what could not be, as JSON for who reads what is made of it.
+/// What was read of a source and what was lost, as JSON for readers of the file made from it.
 std::string total_of(const Source& source);
 
 }  // namespace stepscope::merge

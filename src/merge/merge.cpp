@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <span>
 
 #include "base/parallel.h"
@@ -14,21 +13,11 @@
 namespace stepscope::merge {
 namespace {
 
-std::int64_t stored_size(const std::vector<std::string>& files) {
-  std::int64_t total = 0;
-  for (const std::string& file : files) {
-    std::error_code error;
-    const auto size = std::filesystem::file_size(file, error);
-    if (!error) total += static_cast<std::int64_t>(size);
-  }
-  return total;
-}
-
-/// Whether the source can be placed; else, or when it is damaged, a note says so.
+/// Whether the source can be placed. Adds a note if it cannot, or if it is damaged.
 bool usable(const Source& source, std::vector<std::string>& notes) {
   const std::string damage = damage_of(source);
   if (source.found.rows > 0) {
-    if (!damage.empty()) notes.push_back(source.name + ": " + damage + ". What could be read is merged.");
+    if (!damage.empty()) notes.push_back(source.name + ": " + damage + ". The readable part is merged.");
     return true;
   }
   notes.push_back(fmt::format(
@@ -38,7 +27,7 @@ bool usable(const Source& source, std::vector<std::string>& notes) {
   return false;
 }
 
-/// Sections of one merged file were surveyed: what its end says of them.
+/// Adds what the end of a merged file records about its sections, after they were surveyed.
 void read_end(std::span<Source> sections, Opener& opener, std::vector<std::string>& notes) {
   const bool cut_is_known = std::any_of(sections.begin(), sections.end(),
                                         [](const Source& source) { return !source.walked.complete; });
@@ -68,7 +57,8 @@ Result<Merged> survey(std::vector<std::string> files, const MergeOptions& option
   if (!sources) return sources.error();
   merged.sources = std::move(*sources);
   const unsigned threads = thread_count(options.threads);
-  const std::int64_t total = 2 * stored_size(files);
+  for (const std::string& file : files) merged.stored_bytes += stored_size(file);
+  const std::int64_t total = 2 * merged.stored_bytes;
   std::int64_t done = 0;
   Opener opener;
   std::vector<Source> kept;
@@ -80,9 +70,9 @@ Result<Merged> survey(std::vector<std::string> files, const MergeOptions& option
     auto error = survey_source(source, opener, threads, progress);
     if (error) merged.notes.push_back("Not merged: " + error->text());
     surveyed.push_back(!error);
-    if (source.section < 0 && source.walked.text_bytes > 0) done += stored_size({source.path});
     const Source* next = &source + 1;
     const bool last = &source == &merged.sources.back() || next->path != source.path;
+    if (last) done += stored_size(source.path);
     if (source.section >= 0 && last) read_end({&source - source.section, &source + 1}, opener, merged.notes);
   }
   for (std::size_t i = 0; i < surveyed.size(); ++i)

@@ -17,13 +17,15 @@ namespace stepscope::merge {
 struct MergeOptions {
   unsigned threads = 0;  ///< 0: as many as the machine has
   bool align = true;     ///< fit the ranks' clocks to their collectives; else they stay as recorded
-  std::function<void(std::int64_t done, std::int64_t total)> progress;  ///< bytes as stored, of both passes
+  /// Stored bytes of the files, which are read twice: survey() is the first half, write_chrome() the second.
+  std::function<void(std::int64_t done, std::int64_t total)> progress;
   std::function<void(const std::string& activity)> activity;
 };
 
 struct Merged {
   std::vector<Source> sources;  ///< in the order of the files
   std::vector<std::string> notes;
+  std::int64_t stored_bytes = 0;  ///< of all files
 };
 
 /// Reads every source once: its ids, its times, its rank; places them on one time line. Fails when a file

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// `text` as the only event of a source, rewritten.
+/// Rewrites `text` as the only event of a source.
 std::string rewritten(Source source, const std::string& text, std::int64_t base_ns = 0) {
   read::Block block;
   block.buffer.assign(text.begin(), text.end());
@@ -186,7 +186,7 @@ TEST(MergedDamage, OfTheHeadLosesNoRankWithoutAWord) {
       const std::size_t from = text.find("\"source\":\"b.json\""), to = text.find("{\"rank\":2");
       const std::size_t entry = text.rfind("{\"rank\":1", from);
       if (nulls)
-        text.replace(from + 1, 15, 15, '\0');  // the list is not understood from here on
+        text.replace(from + 1, 15, 15, '\0');  // the list cannot be parsed from here on
       else
         text.erase(entry, to - entry);
     });
@@ -194,7 +194,7 @@ TEST(MergedDamage, OfTheHeadLosesNoRankWithoutAWord) {
     ASSERT_EQ(trace->ranks.size(), nulls ? 1u : 2u);
     EXPECT_EQ(trace->ranks.back().rank, nulls ? 0 : 2);
     EXPECT_EQ(trace->ranks.back().reading.events, 2);
-    ASSERT_EQ(trace->unread.size(), nulls ? 3u : 1u);  // with the damaged place
+    ASSERT_EQ(trace->unread.size(), nulls ? 3u : 1u);  // one of them names the damaged place
     const std::string& lost = trace->unread[nulls ? 1 : 0];
     EXPECT_NE(lost.find("m.json/b.json: its 2 events are in the merged file"), std::string::npos) << lost;
   }
@@ -212,7 +212,7 @@ TEST(MergedDamage, OfEventsIsALoss) {
   EXPECT_EQ(reading.events, 1);
   ASSERT_EQ(reading.losses, 2);
   EXPECT_NE(reading.first_losses[0].reason.find("merging never writes"), std::string::npos);
-  EXPECT_NE(reading.first_losses[1].reason.find("2 events of c.json were merged and 1 are here"),
+  EXPECT_NE(reading.first_losses[1].reason.find("2 events of c.json were merged but 1 are here"),
             std::string::npos);
 }
 
@@ -224,7 +224,7 @@ TEST(MergedDamage, OfASectionsStartIsNotTheNextRanksLoss) {
   });
   ASSERT_TRUE(trace.ok());
   ASSERT_EQ(trace->ranks.size(), 2u);
-  EXPECT_GT(trace->ranks[0].reading.losses, 0);  // b's events stand behind a's
+  EXPECT_GT(trace->ranks[0].reading.losses, 0);  // b's events follow a's
   EXPECT_EQ(trace->ranks[1].rank, 2);
   EXPECT_EQ(trace->ranks[1].reading.events, 2);
   EXPECT_EQ(trace->ranks[1].reading.losses, 0);
@@ -241,7 +241,7 @@ TEST(MergedDamage, OfTheEndAndTextBehindItAreNamed) {
   ASSERT_TRUE(two.ok());
   EXPECT_EQ(two->ranks.size(), 3u);
   ASSERT_EQ(two->unread.size(), 1u);
-  EXPECT_NE(two->unread[0].find("text stands behind the end of the document"), std::string::npos);
+  EXPECT_NE(two->unread[0].find("text follows the end of the document"), std::string::npos);
 }
 
 TEST(MergedDamage, OfASourceIsStillSaidOfTheMergeAndOfItsMerge) {
@@ -260,7 +260,7 @@ TEST(MergedDamage, OfASourceIsStillSaidOfTheMergeAndOfItsMerge) {
     EXPECT_EQ(is.lost_bytes, was.lost_bytes);
     ASSERT_EQ(is.first_losses.size(), 1u);
     EXPECT_EQ(is.first_losses[0].reason,
-              was.first_losses[0].reason + "; so it was in a.json when that was merged");
+              was.first_losses[0].reason + "; already damaged in a.json when it was merged");
   }
 }
 

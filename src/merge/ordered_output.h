@@ -1,4 +1,4 @@
-// Pieces that threads make in any order, written in theirs.
+// Writes pieces in the order of their indices; threads make them in any order.
 #pragma once
 
 #include <condition_variable>
@@ -12,15 +12,15 @@ namespace stepscope::merge {
 
 class OrderedOutput {
  public:
-  /// `put` is called by one thread at a time; it returns false when nobody reads any more.
+  /// `put` is called by one thread at a time; it returns false when the reader is gone.
   OrderedOutput(std::function<bool(std::string_view)> put, bool gzip) : put_(std::move(put)), gzip_(gzip) {}
 
   /// Waits until the pieces before `index` of this round are written. Compresses before it waits. Every index
-  /// from 0 on must come.
+  /// from 0 on must be written.
   void write(std::uint32_t index, std::string_view text);
-  /// By one thread, between rounds. The next round begins at index 0.
+  /// Writes between rounds, from one thread. The next round begins at index 0.
   void write(std::string_view text);
-  /// A piece will never come: nobody waits for it, and nothing more is written.
+  /// A piece will never come: waiting threads return, and nothing more is written.
   void abandon();
   bool closed() const { return closed_; }
 

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t kPiece = std::size_t{1} << 20;
 
-/// A number as a number, a text in quotes.
+/// A number stays a number; any other text is put in quotes.
 std::string ident_text(const std::string& ident) {
   const std::size_t sign = ident.starts_with('-') ? 1 : 0;
   const bool number = ident.size() > sign && ident.size() < 19 &&
@@ -86,7 +86,7 @@ void append_critical(const EventText& event, std::string& out) {
   out.append(at, event.whole.end);
 }
 
-/// Gives arrows and counters to `put` in pieces, each on its own line with a comma behind it.
+/// Passes arrows and counters to `put` in pieces, each event on its own line and with a comma after it.
 void drawn_events(const report::Drawing& drawing, const std::function<void(std::string_view)>& put) {
   const std::vector<std::string> lanes = lane_fields(drawing);
   std::string text;
@@ -124,7 +124,7 @@ std::string overlay_mark(const report::Drawing& drawing) {
 /// Receives the events of a block and copies them.
 class CopiedBlock {
  public:
-  /// `first`: the place of its first event in the file's list.
+  /// `first`: index of the block's first event in the file's list.
   CopiedBlock(const report::Drawing& drawing, std::uint32_t first)
       : only_critical_(drawing.only_critical),
         next_(first),
@@ -163,7 +163,7 @@ Result<Source> surveyed(const std::string& path, const report::Drawing& drawing,
   auto sources = sources_of({path});
   if (!sources) return sources.error();
   if (sources->size() != 1 || sources->front().section >= 0)
-    return Error{"holds merged recordings; overlay each rank's own file, then merge what was written", path};
+    return Error{"holds merged recordings; overlay each rank's own file, then merge the copies", path};
   Source source = std::move(sources->front());
   Opener opener;
   if (auto error = survey_source(source, opener, threads, progress)) return *error;
@@ -177,7 +177,7 @@ Result<Source> surveyed(const std::string& path, const report::Drawing& drawing,
   return source;
 }
 
-/// With what the copy lacks, when it lacks anything.
+/// The text before the events, with what the copy lacks, if anything.
 std::string document_head(const Source& source, const report::Drawing& drawing) {
   std::string text = "{\n";
   if (drawing.only_critical || !damage_of(source).empty())

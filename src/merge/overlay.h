@@ -17,16 +17,16 @@ struct OverlayOptions {
   std::function<void(std::int64_t done, std::int64_t total)> progress;  ///< bytes as stored, of both passes
 };
 
-/// What stands in the copy.
+/// The contents of the copy.
 struct Overlaid {
-  std::int64_t events = 0;  ///< of the recording
-  std::string damage;       ///< of its text, which the copy leaves out; "" without any
+  std::int64_t events = 0;  ///< events of the recording
+  std::string damage;       ///< damage of the recording's text, which the copy leaves out; "" if none
 };
 
-/// Chrome JSON: the file's own keys, its events as they stand and in their order, those of the critical path
-/// with an arg more, and what is drawn behind the last of them; what the copy lacks stands in its head. Reads
-/// the file twice; memory holds a block of text per thread. An Error when the file holds several recordings
-/// or a drawing already, or is no longer what was drawn from.
+/// Writes Chrome JSON: the file's own keys, its events unchanged and in order, with one more arg on those of
+/// the critical path, then the drawing. The head lists what the copy lacks. Reads the file twice; memory
+/// holds a block of text per thread. An Error if the file holds several recordings or a drawing already, or
+/// has changed since the drawing was made.
 Result<Overlaid> write_overlay(const std::string& path, const report::Drawing& drawing,
                                const OverlayOptions& options,
                                const std::function<bool(std::string_view)>& put);

@@ -39,7 +39,7 @@ class Overlay : public testing::Test {
     return write("a.json", std::string(R"({"schemaVersion":1,"traceEvents":[)") + kA + ",\n" + kB + "," + kC +
                                " , " + kD + R"(],"traceName":"x"})");
   }
-  /// What is written, or why nothing is.
+  /// The written text, or why nothing was written.
   std::string overlaid(const std::string& path, const report::Drawing& drawing, unsigned threads = 1) const {
     std::string text;
     const auto done = write_overlay(path, drawing, {threads, false, {}}, [&](std::string_view piece) {
@@ -133,7 +133,7 @@ TEST_F(Overlay, IsReadAsTheRecording) {
   EXPECT_EQ(of_merged->ranks[0].events.size(), 3u);
   EXPECT_EQ(of_merged->ranks[0].reading.losses, 0);
   EXPECT_EQ(overlaid(merged, all),
-            merged + ": holds merged recordings; overlay each rank's own file, then merge what was written");
+            merged + ": holds merged recordings; overlay each rank's own file, then merge the copies");
 }
 
 TEST_F(Overlay, IsTheSameWithAnyNumberOfThreads) {

@@ -17,11 +17,11 @@ using derive::ClockState;
 
 std::int64_t first_of(const Source& source) { return source.base_ns + source.found.first_time; }
 
-/// The ranks' collectives, each rank's trace freed before the next file's is read.
+/// The ranks' collectives; each rank's trace is freed before the next file is read.
 struct Collectives {
   derive::GroupNames groups;
   std::vector<std::vector<derive::CollectiveRow>> rows;
-  std::vector<std::size_t> sources;  ///< whose rows they are
+  std::vector<std::size_t> sources;  ///< the source of each entry of `rows`
 };
 
 /// The source that rank `path` of an opened file is.
@@ -51,7 +51,7 @@ Collectives collectives_of(const std::vector<Source>& sources, const PlaceOption
   return out;
 }
 
-/// A drift that moves no event by more than the fit's own error is not one: durations then stay as they are.
+/// Drops a drift that moves no event by more than the fit's own error, so that durations stay unchanged.
 derive::ClockMap plain(const derive::ClockFit& fit) {
   derive::ClockMap map = fit.map;
   if (std::abs(map.drift) * fit.half_window > fit.uncertainty_edge) return map;
@@ -61,7 +61,7 @@ derive::ClockMap plain(const derive::ClockFit& fit) {
   return map;
 }
 
-/// Sources of an earlier merge stay where they are; others come to them.
+/// Sources of an earlier merge keep their times; the others are shifted to them.
 void bring_to_merged(std::vector<Source>& sources, const derive::Alignment& alignment,
                      const Collectives& collectives) {
   double sum = 0;
@@ -78,7 +78,7 @@ void bring_to_merged(std::vector<Source>& sources, const derive::Alignment& alig
       sources[i].place.map.shift -= std::llround(sum / count);
 }
 
-/// Whose drift was taken for none.
+/// Notes the ranks whose drift was dropped.
 void note_drift(const std::vector<Source>& sources, std::vector<std::string>& notes) {
   constexpr double kShown = 0.05e-6;
   std::string left;
@@ -87,7 +87,7 @@ void note_drift(const std::vector<Source>& sources, std::vector<std::string>& no
       left += fmt::format("{}rank {} {:+.1f} ppm", left.empty() ? "" : ", ", source.rank,
                           source.place.drift_left * 1e6);
   if (!left.empty())
-    notes.push_back("Clock drifts within the error of their fit are left in the times: " + left + ".");
+    notes.push_back("Clock drifts within their fit's error were not corrected: " + left + ".");
 }
 
 void align(std::vector<Source>& sources, const PlaceOptions& options, std::vector<std::string>& notes) {
@@ -129,8 +129,8 @@ void join(std::vector<Source>& sources, bool align) {
   }
 }
 
-/// Times that count from the start of the recording are put where the rank's recording begins, or the first
-/// one's of all.
+/// Moves times that count from the start of the recording to the start of the rank's recording, or of the
+/// earliest recording.
 void place_relative(std::vector<Source>& sources, std::vector<std::string>& notes) {
   std::int64_t first = trace::kNoTime;
   for (const Source& source : sources)
@@ -144,13 +144,12 @@ void place_relative(std::vector<Source>& sources, std::vector<std::string>& note
     source.place.method = Placement::Method::start;
     source.place.map = {};
     source.place.map.shift = first_of(source) - (own ? rank->place(first_of(*rank)) : first);
-    notes.push_back(source.name +
-                    ": its times do not say when it was recorded; its first event was put at the start of " +
+    notes.push_back(source.name + ": its times are relative; its first event was put at the start of " +
                     (own ? fmt::format("rank {}.", source.rank) : "the time line."));
   }
 }
 
-/// Recordings of one job lie together; a merged picture of two jobs is mostly empty.
+/// Notes recordings that are a day or more apart: a merged picture of two jobs is mostly empty.
 void note_distance(const std::vector<Source>& sources, std::vector<std::string>& notes) {
   constexpr std::int64_t kDay = 86'400'000'000'000;
   const Source* first = nullptr;
@@ -159,7 +158,7 @@ void note_distance(const std::vector<Source>& sources, std::vector<std::string>&
     if (first == nullptr) first = &source;
     const std::int64_t days = (source.place(first_of(source)) - first->place(first_of(*first))) / kDay;
     if (days != 0)
-      notes.push_back(fmt::format("{} was recorded {} days {} {}: they hardly belong on one time line.",
+      notes.push_back(fmt::format("{} was recorded {} days {} {}; check that both are of one job.",
                                   source.name, std::abs(days), days > 0 ? "after" : "before", first->name));
   }
 }

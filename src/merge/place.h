@@ -15,11 +15,11 @@ struct PlaceOptions {
   std::function<void(const std::string& activity)> progress;
 };
 
-/// Settles where each source's clock lies; sources must have their kinds and ranks. Opens the ranks' traces
-/// one after the other when there are several. Returns sentences about what could not be aligned.
+/// Places each source's clock on the time line; sources must have their kinds and ranks. Opens the ranks'
+/// traces one after the other if there are several. Returns sentences about what could not be aligned.
 std::vector<std::string> place_sources(std::vector<Source>& sources, const PlaceOptions& options);
 
-/// Of the earliest event that has a place, Unix ns, rounded down to a second; 0 when all is relative.
+/// The time of the earliest event, Unix ns, rounded down to a second; 0 if no event has a time.
 std::int64_t base_of(const std::vector<Source>& sources);
 
 }  // namespace stepscope::merge

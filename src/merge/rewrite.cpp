@@ -60,7 +60,7 @@ void Rewriter::append(const EventText& event, std::string& out) {
   if (!event.pid && last_lane_ != nullptr) out += "\"pid\":" + last_lane_->pid + ",";
   for (std::size_t i = 0; i < change_count_; ++i) {
     const Change& c = changes_[i];
-    if (c.at.begin < from) continue;  // the key occurs twice
+    if (c.at.begin < from) continue;  // skipped: the key occurs twice
     out.append(from, c.at.begin);
     out.append(scratch_, c.from, c.size);
     from = c.at.end;

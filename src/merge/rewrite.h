@@ -1,4 +1,4 @@
-// Replaces those fields of an event's text that other sources use too: times, pid, tid and ids.
+// Replaces the fields of an event's text that other sources use too: times, pid, tid and ids.
 #pragma once
 
 #include <string>
@@ -30,7 +30,7 @@ class Rewriter {
   void change_lane(const EventText& event);
   void change_ids(const EventText& event);
   void change_name(const EventText& event);
-  const Process* process() const;  ///< of the event being changed
+  const Process* process() const;  ///< the process of the event being changed
 
   const Source& source_;
   const std::int64_t base_ns_;
@@ -41,7 +41,7 @@ class Rewriter {
   const LaneIds* last_lane_ = nullptr;
 };
 
-/// Escapes bytes that JSON forbids. So a forbidden byte in a merged file is damage.
+/// Escapes bytes that JSON forbids, so that a forbidden byte in a merged file is damage.
 void escape_forbidden(std::string& text);
 
 /// `ns` as decimal microseconds.

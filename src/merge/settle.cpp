@@ -16,7 +16,7 @@ constexpr std::int64_t kMaxTid = 0x7FFFFFFF, kLanesOfRank = 100, kSafeId = std::
                        kNoId = 0xFFFFFFFF;
 enum Order : std::int64_t { host = 0, other = 5, device = 10, foreign = 50 };
 
-/// As `read::open` does: by what the files say, else by their names.
+/// Numbers ranks as `read::open` does: by the files' contents, else by their names.
 void number_ranks(std::vector<Source>& sources, std::vector<std::string>& notes) {
   std::vector<Source*> ranks;
   for (Source& source : sources)
@@ -28,8 +28,7 @@ void number_ranks(std::vector<Source>& sources, std::vector<std::string>& notes)
     return std::tie(a->path, a->section) < std::tie(b->path, b->section);
   });
   for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i]->rank = static_cast<std::int64_t>(i);
-  notes.emplace_back(
-      "Some files have no rank number, or the same one: ranks are numbered by the files' names.");
+  notes.emplace_back("Some files have no rank number or share one; ranks are numbered by file name.");
 }
 
 /// A foreign source belongs to the rank that has a process of its pid, else to the one that it names.
@@ -40,7 +39,7 @@ void join_ranks(std::vector<Source>& sources) {
     if (source.foreign) continue;
     ranks.insert(source.rank);
     for (const Process& process : source.processes)
-      if (process.was.size() > 3) by_pid[process.was].insert(source.rank);  // shorter ones are devices
+      if (process.was.size() > 3) by_pid[process.was].insert(source.rank);  // shorter pids are devices
   }
   for (Source& source : sources) {
     if (!source.foreign || source.section >= 0) continue;
@@ -55,7 +54,7 @@ void join_ranks(std::vector<Source>& sources) {
   }
 }
 
-/// What a lane's ids were called in the recording itself.
+/// A lane's pid and tid in the original recording.
 std::pair<std::string, std::string> meaning_of(const Source& source, const LaneText& lane) {
   const std::size_t between = lane.find(kBetween);
   std::string pid = ident_of(lane.substr(0, between)), tid = ident_of(lane.substr(between + 1));
@@ -83,7 +82,7 @@ void restore_names(Source& source) {
   source.found.processes = std::move(processes);
 }
 
-/// The processes of a source in the order in which they are met.
+/// Lists the processes of a source in the order of their first events.
 void list_processes(Source& source) {
   std::map<std::string, std::int64_t> first;
   for (const auto& [lane, at] : source.found.lanes) {
@@ -145,14 +144,13 @@ void number_lanes(Source& source) {
   for (const auto& [lane, at] : source.found.lanes) {
     const auto [pid, tid] = meaning_of(source, lane);
     const auto number = numbers.find({pid, tid});
-    const std::string plain = lane.back() == kBetween ? "" : tid;  // no tid stays none
+    const std::string plain = lane.back() == kBetween ? "" : tid;  // an absent tid stays absent
     source.lanes[lane] = {std::to_string(pids[pid]),
                           number != numbers.end() ? std::to_string(number->second) : plain};
   }
 }
 
-/// Gives each source a range of its own in each space. The order of ids stays, and nothing need be remembered
-/// of single ids.
+/// Gives each source its own range in each id space. The order of ids is kept, and single ids need no table.
 void shift_ids(std::vector<Source>& sources, std::vector<std::string>& notes) {
   std::set<std::string> large;
   for (std::size_t s = 0; s < kSpaces; ++s) {
@@ -170,7 +168,7 @@ void shift_ids(std::vector<Source>& sources, std::vector<std::string>& notes) {
     }
   }
   for (const std::string& name : large)
-    notes.push_back(name + ": its ids are spread over more than 2^53 numbers and were kept as they are.");
+    notes.push_back(name + ": its ids span more than 2^53 numbers and were kept unchanged.");
 }
 
 }  // namespace

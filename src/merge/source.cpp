@@ -25,7 +25,7 @@ bool has_torch_head(const read::TopLevel& head) {
                      [&](std::string_view key) { return !member(head, key).empty(); });
 }
 
-/// Whether categories are those of torch's profiler. Others write "cpu_op" too, beside their own "gpu_op".
+/// Whether categories are those of torch's profiler. Others write "cpu_op" too, with a "gpu_op" of their own.
 bool has_torch_events(const Survey& found) {
   if (found.categories.contains("gpu_op")) return false;
   return std::any_of(found.categories.begin(), found.categories.end(), [](const std::string& category) {
@@ -68,7 +68,7 @@ Result<std::unique_ptr<ByteSource>> Opener::open(const Source& source) {
   if (!merged_ || path_ != source.path) {
     auto merged = read::MergedFile::open(source.path);
     if (!merged) return merged.error();
-    if (!*merged) return Error{"changed while it was read", source.path};
+    if (!*merged) return Error{"changed while it was read; merge again when the job is done", source.path};
     merged_ = std::move(*merged);
     path_ = source.path;
   }
@@ -97,6 +97,12 @@ Result<std::vector<Source>> sources_of(const std::vector<std::string>& files) {
     sources.push_back(std::move(source));
   }
   return sources;
+}
+
+std::int64_t stored_size(const std::string& path) {
+  std::error_code error;
+  const auto size = fs::file_size(path, error);
+  return error ? 0 : static_cast<std::int64_t>(size);
 }
 
 void settle_kind(Source& source) {

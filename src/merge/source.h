@@ -1,4 +1,4 @@
-// A source of a merge: one recording, what it is, and what becomes of its ids and its clock.
+// A source of a merge: one recording, its kind, its new ids and its clock.
 #pragma once
 
 #include <array>
@@ -15,19 +15,19 @@
 
 namespace stepscope::merge {
 
-/// Where a source's clock comes to lie on the common time line.
+/// Where a source's clock is on the common time line.
 struct Placement {
   enum class Method : std::uint8_t {
     wall_clock,   ///< as recorded
     collectives,  ///< fitted to the ends of collectives
-    joined,       ///< the map of the rank that ran in the same process or is named
-    start,        ///< relative times: its first event is put where the rank's recording begins
+    joined,       ///< the map of the rank in the same process, or of the rank that it names
+    start,        ///< relative times: its first event is put at the start of the rank's recording
     merged,       ///< mapped by an earlier merge
   };
   Method method = Method::wall_clock;
-  derive::ClockMap map;     ///< of Unix ns
+  derive::ClockMap map;     ///< maps Unix ns
   double uncertainty = -1;  ///< ns, -1: not known
-  double drift_left = 0;    ///< ns per ns: fitted, within the fit's error, and not taken out
+  double drift_left = 0;    ///< ns per ns: fitted but not removed, as it is within the fit's error
   std::string carried;      ///< JSON of an earlier merge's alignment
 
   std::int64_t operator()(std::int64_t unix_ns) const { return map(unix_ns); }
@@ -39,7 +39,7 @@ struct Process {
   std::int64_t pid = 0;   ///< in the merged file
   std::string name;       ///< in the merged file
   std::string given;      ///< its name in the source, "" without one
-  std::int64_t sort = 0;  ///< among all processes
+  std::int64_t sort = 0;  ///< position among all processes
 };
 
 struct Thread {
@@ -47,28 +47,28 @@ struct Thread {
   std::string was;
 };
 
-/// New texts of a pid and a tid; an empty one keeps what stands there.
+/// New texts of a pid and a tid; an empty text keeps the old one.
 struct LaneIds {
   std::string pid, tid;
 };
 
 struct Source {
   std::string path;
-  std::string name;                 ///< that it is shown by
-  std::ptrdiff_t section = -1;      ///< of a merged file, -1: a file of its own
-  read::MergedSource earlier;       ///< of a section: what the earlier merge made of it
-  std::int64_t merged_base_ns = 0;  ///< of a section: the zero of its times
-  bool lines = false;               ///< DFTracer's: one event a line
+  std::string name;                 ///< the name shown to people
+  std::ptrdiff_t section = -1;      ///< index in a merged file; -1: a file of its own
+  read::MergedSource earlier;       ///< for a section: what the earlier merge changed
+  std::int64_t merged_base_ns = 0;  ///< for a section: the zero of its times
+  bool lines = false;               ///< DFTracer's: one event per line
   bool foreign = false;             ///< no rank's recording
   bool guess = true;                ///< its blocks can be cut by guess
-  std::int64_t rank = -1;           ///< -1: none is known; of foreign sources the rank they belong to
+  std::int64_t rank = -1;           ///< -1: unknown; for a foreign source, the rank that it belongs to
   std::int64_t base_ns = 0;         ///< to be added to its times for Unix ns
   read::TopLevel head;
   Survey found;
   Walked walked;
   Placement place;
-  std::vector<Process> processes;  ///< by their first events
-  std::vector<Thread> threads;     ///< that got another number
+  std::vector<Process> processes;  ///< in the order of their first events
+  std::vector<Thread> threads;     ///< threads that got another number
   std::unordered_map<LaneText, LaneIds> lanes;
   std::array<std::int64_t, kSpaces> id_shift{};
 
@@ -79,7 +79,7 @@ struct Source {
 class Opener {
  public:
   Result<std::unique_ptr<ByteSource>> open(const Source& source);
-  /// What the end of the merged file says of whose sections the last was opened.
+  /// The end of the merged file whose section was opened last.
   read::MergedEnd end_of_merged(bool cut_is_known) { return merged_->end(cut_is_known); }
 
  private:
@@ -87,14 +87,17 @@ class Opener {
   std::optional<read::MergedFile> merged_;
 };
 
-/// The sources that lie in these files. An Error when one cannot be opened, or nothing can be merged.
+/// The sources in these files. An Error when one cannot be opened, or nothing can be merged.
 Result<std::vector<Source>> sources_of(const std::vector<std::string>& files);
 
-/// What a survey says of a source: its head, its rank, whether it is a rank's recording.
+/// Bytes of a file on disk; 0 if unknown.
+std::int64_t stored_size(const std::string& path);
+
+/// Fills in what a source's survey found: its head, its rank, whether it is a rank's recording.
 void settle_kind(Source& source);
 
-/// Ranks as `read::open` numbers them, joins foreign sources to ranks, numbers processes and ids.
-/// Returns sentences about what was settled by rule rather than by what the files say.
+/// Numbers ranks as `read::open` does, joins foreign sources to ranks, numbers processes and ids.
+/// Returns sentences about what was settled by rule rather than by the files.
 std::vector<std::string> settle_ids(std::vector<Source>& sources);
 
 }  // namespace stepscope::merge

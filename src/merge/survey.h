@@ -1,4 +1,4 @@
-// What must be known of a source before its first event is written: whose ids it uses, when it begins.
+// What must be known about a source before its first event is written: its ids, and when it begins.
 #pragma once
 
 #include <array>
@@ -16,16 +16,16 @@
 
 namespace stepscope::merge {
 
-/// pid and tid as they stand in the text, quotes and all, with kBetween between them.
+/// pid and tid as written, with their quotes, joined by kBetween.
 using LaneText = std::string;
 inline constexpr char kBetween = '\x1f';
 LaneText lane_text(const EventText& event);
 /// Whether `lane` is the event's, without building its text.
 bool same_lane(const LaneText& lane, const EventText& event);
-/// What the text of a pid or tid means: quotes or not, a number is that number.
+/// The value of a pid's or tid's text: a number in quotes equals the number.
 std::string ident_of(std::string_view text);
 
-/// Of the ids of a space; empty where low is above high.
+/// Range of the ids of a space; empty if low is above high.
 struct IdRange {
   std::int64_t low = std::numeric_limits<std::int64_t>::max(), high = 0;
   bool empty() const { return low > high; }
@@ -38,18 +38,18 @@ struct ProcessNames {
 
 struct Survey {
   std::int64_t events = 0;                   ///< of every phase
-  std::vector<std::uint32_t> by_block;       ///< of these in each block of the text
+  std::vector<std::uint32_t> by_block;       ///< events in each block of the text
   std::int64_t lost = 0, lost_bytes = 0;     ///< lost: damaged stretches
   std::vector<trace::Loss> losses;           ///< the first few
-  std::int64_t rows = 0;                     ///< events at a usable time, without ends of arrows
-  std::int64_t first_time = trace::kNoTime;  ///< ns, as the file has it
+  std::int64_t rows = 0;                     ///< events with a usable time, except ends of arrows
+  std::int64_t first_time = trace::kNoTime;  ///< ns, as in the file
   std::array<IdRange, kSpaces> ids;
-  std::unordered_map<LaneText, std::int64_t> lanes;  ///< where in the text each is met first
-  std::map<std::string, ProcessNames> processes;     ///< by what their pid means
+  std::unordered_map<LaneText, std::int64_t> lanes;  ///< by lane: where in the text it first occurs
+  std::map<std::string, ProcessNames> processes;     ///< by ident_of their pid
   std::set<std::string, std::less<>> categories;     ///< the first few hundred
-  std::int64_t rank = -1, rank_at = -1;              ///< that its collectives name, and where they first do
+  std::int64_t rank = -1, rank_at = -1;  ///< the rank that its collectives name, and where they first do
 
-  // To receive events of a block.
+  // Called with the events of a block.
   void take(const EventText& event, std::int64_t at);
   void lose(std::int64_t byte, std::int64_t bytes, std::string_view reason);
   void add(Survey&& block, std::uint32_t index);

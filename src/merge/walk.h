@@ -1,4 +1,4 @@
-// Goes through the events of one source in blocks that threads take turns to fetch; nothing is held whole.
+// Goes through the events of one source in blocks that threads fetch in turn; the text is never held whole.
 #pragma once
 
 #include <atomic>
@@ -18,15 +18,15 @@ namespace stepscope::merge {
 struct WalkOptions {
   unsigned threads = 1;
   bool guess = true;   ///< cut blocks where an event is guessed to end, so that threads can share the work
-  bool lines = false;  ///< one event a line, without a document around them
+  bool lines = false;  ///< one event per line, without a document around them
   read::BlockSizes blocks;
 };
 
 struct Walked {
-  read::TopLevel top_level;  ///< of documents read by one thread, or whose keys stand in front and behind
+  read::TopLevel top_level;  ///< of documents read by one thread, or with all keys before and after the list
   std::int64_t text_bytes = 0;
   bool complete = false;
-  bool guessed_right = true;  ///< false: nothing is to be believed; walk again without guessing
+  bool guessed_right = true;  ///< false: discard the results and walk again without guessing
 };
 
 namespace detail {
@@ -38,7 +38,7 @@ void start(Parser& parser, const read::Block& block, bool lines) {
   parser.start_at(block.index == 0 && !bare ? read::Place::start : read::Place::events);
 }
 
-/// The text ended where it may.
+/// Whether the text ended where it may end.
 template <class Parser>
 bool whole(const Parser& parser, bool lines) {
   return !parser.lost() &&
@@ -47,7 +47,7 @@ bool whole(const Parser& parser, bool lines) {
 
 }  // namespace detail
 
-/// One thread; text is handed over from block to block. Right for any document.
+/// One thread; unread text moves on to the next block. Right for any document.
 template <class Sink, class Make, class Use>
 Walked walk_serially(ByteSource& source, const WalkOptions& options, Make make, Use use) {
   Walked walked;
@@ -66,7 +66,7 @@ Walked walk_serially(ByteSource& source, const WalkOptions& options, Make make, 
   return walked;
 }
 
-/// Several threads, each of which proves where the next one's block begins.
+/// Several threads, each proving where the next block begins.
 template <class Sink, class Make, class Use, class Fail>
 Walked walk_in_parallel(ByteSource& source, const WalkOptions& options, Make make, Use use, Fail fail) {
   Walked walked;
@@ -102,10 +102,10 @@ Walked walk_in_parallel(ByteSource& source, const WalkOptions& options, Make mak
   return walked;
 }
 
-/// `make(index)`: a sink for the events of a block, which is the same each time the source is walked so.
-/// `use(sink, index, stored bytes read)` takes it when the block is done, from any thread and, with several,
-/// in any order; a block after which the text could not be believed is taken too. `fail()`: a block will
-/// never come, since memory ran out; the exception follows.
+/// `make(index)` returns a sink for the events of a block; blocks are the same in each walk with these
+/// options. `use(sink, index, stored bytes read)` takes the sink when the block is done, from any thread and,
+/// with several, in any order; it also takes blocks after a wrong guess. `fail()`: a block will never come,
+/// as memory ran out; the exception follows.
 template <class Sink, class Make, class Use, class Fail>
 Walked walk(ByteSource& source, const WalkOptions& options, Make make, Use use, Fail fail) {
   return options.guess && !options.lines && options.threads > 1

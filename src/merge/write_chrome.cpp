@@ -16,7 +16,7 @@ namespace {
 
 /// Receives the events of a block and writes them.
 struct ChromeSection {
-  /// Of a block, and a little more.
+  /// Size of a usual block, and a little more.
   static constexpr std::size_t kUsual = read::BlockSizes{}.usual / 8 * 9;
 
   Rewriter rewriter;
@@ -44,7 +44,7 @@ std::string alignment_of(const Source& source) {
   return text + "}";
 }
 
-/// What the source's own head says.
+/// The source's own top-level keys.
 std::string head_of(const Source& source) {
   std::string text;
   for (const auto& [key, value] : source.head)
@@ -54,7 +54,7 @@ std::string head_of(const Source& source) {
 }
 
 std::string entry_of(const Source& source) {
-  std::array<std::int64_t, kSpaces> shifts = source.id_shift;  // from what the recording itself says
+  std::array<std::int64_t, kSpaces> shifts = source.id_shift;  // from the original recording's ids
   for (std::size_t s = 0; s < source.earlier.id_shifts.size(); ++s) shifts[s] += source.earlier.id_shifts[s];
   std::string processes, threads;
   for (const Process& p : source.processes)
@@ -69,7 +69,7 @@ std::string entry_of(const Source& source) {
       fmt::join(shifts, ","), head_of(source));
 }
 
-/// A name and a place for each process. They stand before the sections, which hold what their source held.
+/// Events that name and sort each process, before the sections, which hold only their source's events.
 std::string names_of(const Source& source) {
   std::string text;
   for (const Process& p : source.processes)
@@ -143,17 +143,17 @@ std::optional<Error> write_chrome(Merged& merged, const MergeOptions& options, b
   OrderedOutput output(put, gzip);
   output.write(document_head(merged.sources, base_ns));
   Opener opener;
-  std::int64_t total = 0, done = 0;
-  for (const Source& source : merged.sources) total += source.walked.text_bytes;
+  std::int64_t done = merged.stored_bytes;  // the survey's half
   for (std::size_t i = 0; i < merged.sources.size() && !output.closed(); ++i) {
     const Source& source = merged.sources[i];
     output.write(section_line(source, i == 0));
-    const auto progress = [&](std::int64_t) {
-      if (options.progress) options.progress(done, total);
+    const auto progress = [&](std::int64_t stored) {
+      if (options.progress) options.progress(done + stored, 2 * merged.stored_bytes);
     };
     if (auto error = write_section(source, opener, base_ns, thread_count(options.threads), output, progress))
       return error;
-    done += source.walked.text_bytes;
+    const bool last = i + 1 == merged.sources.size() || merged.sources[i + 1].path != source.path;
+    if (last) done += stored_size(source.path);
   }
   output.write(document_tail(merged.sources));
   return std::nullopt;

@@ -11,7 +11,7 @@
 namespace stepscope::merge {
 namespace {
 
-/// Receives a source's events as Chrome JSON, whatever it was.
+/// Writes a source's events as Chrome JSON, whatever its format.
 struct PerfettoSection {
   Rewriter rewriter;
   std::string text;
@@ -21,13 +21,13 @@ struct PerfettoSection {
   void lose(std::int64_t, std::int64_t, std::string_view) {}
 };
 
-/// What a source's tracks and times become, as the Trace that it was read into has them.
+/// Maps a source's tracks and times, as its Trace has them, to those of the merged file.
 struct Meaning {
   std::map<std::pair<std::string, std::string>, LaneIds> lanes;  ///< by pid and tid
-  bool rewritten = false;                                        ///< ids and times are the merged file's
+  bool rewritten = false;  ///< ids and times are already the merged file's
 };
 
-/// DFTracer's lines are rewritten first, which needs them in memory; all else is read as it stands.
+/// DFTracer's lines are rewritten first, which needs them in memory; all other files are read unchanged.
 Result<trace::Trace> read_source(const Source& source, Opener& opener, unsigned threads, Meaning& meaning) {
   auto bytes = opener.open(source);
   if (!bytes) return bytes.error();
@@ -94,10 +94,10 @@ std::optional<Error> write_perfetto(Merged& merged, const MergeOptions& options,
     const write::PerfettoCount count = write::perfetto(*trace, trace->ranks.front(), perfetto, put);
     if (count.loose_flows > 0)
       merged.notes.push_back(source.name + ": " + std::to_string(count.loose_flows) +
-                             " ends of arrows lie where nothing runs, and are left out.");
+                             " arrow ends lie where nothing runs and were left out.");
     if (count.not_numbers > 0)
       merged.notes.push_back(source.name + ": " + std::to_string(count.not_numbers) +
-                             " counter values are no numbers, and are left out.");
+                             " counter values are not numbers and were left out.");
   }
   return std::nullopt;
 }

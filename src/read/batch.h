@@ -1,4 +1,4 @@
-// What one block of text became: rows in the reading thread's own ids. seal() turns batches into a Rank.
+// The rows of one block of text, in the reading thread's own ids. seal() turns batches into a Rank.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +43,7 @@ struct Lane {
   trace::TrackId track = 0;
   trace::StringId category = 0;
   trace::Kind kind{};
-  char flow = 0;  ///< the phase of a flow event, 0 of all others
+  char flow = 0;  ///< phase of a flow event, 0 for others
 };
 using LaneId = std::uint32_t;
 inline constexpr LaneId kNoLane = 0xFFFFFFFF;
@@ -70,8 +70,8 @@ struct Vocabulary {
   std::unordered_map<TrackKey, trace::TrackId, TrackKeyHash> track_ids;
   std::vector<Lane> lanes;
   std::unordered_map<LaneKey, LaneId, LaneKeyHash> lane_ids;
-  trace::Values values;                ///< of rows, in their order
-  trace::Values half_values;           ///< of begin and end events
+  trace::Values values;                ///< arg values of rows, in row order
+  trace::Values half_values;           ///< arg values of begin and end events
   std::vector<std::uint32_t> used_in;  ///< by string: the last block that used it; for Batch::first_uses
 };
 
@@ -125,14 +125,14 @@ struct RowLane {
 };
 
 struct Batch {
-  std::uint32_t index = 0;       ///< of its block
-  std::uint32_t vocabulary = 0;  ///< whose ids these are
-  std::span<ParsedRow> rows;     ///< `lane` is an index of `lanes`; this and the next lie in `memory`
+  std::uint32_t index = 0;       ///< number of its block
+  std::uint32_t vocabulary = 0;  ///< index of the vocabulary that its ids belong to
+  std::span<ParsedRow> rows;     ///< `lane` indexes `lanes`; rows and flows lie in `memory`
   std::span<ParsedFlow> flows;
   std::shared_ptr<std::byte> memory;  ///< shared with neighbouring batches of the thread
   std::vector<TrackRows> tracks;
   std::vector<RowLane> lanes;
-  std::size_t first_value = 0;  ///< of its rows, among those of the vocabulary
+  std::size_t first_value = 0;  ///< where its rows' values begin in Vocabulary::values
   std::vector<HalfEvent> halves;
   std::vector<NameEvent> names;
   std::vector<trace::StringId> first_uses;  ///< strings in the order this block first used them
@@ -148,11 +148,11 @@ struct Batch {
   }
 };
 
-/// Memory for the rows of one thread's batches until they are sealed: few large pieces, packed. A piece is
-/// freed with the last of its batches.
+/// Memory for the rows of one thread's batches until they are sealed: few large pieces, packed. The last
+/// batch of a piece frees it.
 class BatchMemory {
  public:
-  /// Copies `rows`, whose lanes are of `words`, into memory of the batch and counts them by track.
+  /// Copies `rows`, with lanes of `words`, into the batch's memory and counts them by track.
   void keep(const ParsedRows& rows, const Vocabulary& words, Batch& batch);
 
  private:
@@ -162,10 +162,10 @@ class BatchMemory {
   static constexpr std::size_t kPiece = std::size_t{1} << 23;
   std::shared_ptr<std::byte> piece_;
   std::size_t size_ = 0, used_ = 0;
-  std::vector<std::uint32_t> track_at_, lane_at_;  // by id: places among the batch's tracks and lanes
+  std::vector<std::uint32_t> track_at_, lane_at_;  // id → index in the batch's tracks and lanes
 };
 
-/// A file that was parsed and not yet sealed.
+/// A file that was parsed but not yet sealed.
 struct ParsedFile {
   trace::Rank rank;  ///< head and counts; no events yet
   std::vector<Batch> batches;
@@ -173,7 +173,7 @@ struct ParsedFile {
 };
 
 /// Appends the file as a rank of `trace`: remaps ids in block order (so that the thread count changes
-/// nothing), pairs begin and end events, lanes by (track, start, longest first).
+/// nothing), pairs begin and end events, sorts rows by (track, start, longest first).
 void seal(trace::Trace& trace, ParsedFile file, unsigned threads);
 
 }  // namespace stepscope::read

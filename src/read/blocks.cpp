@@ -17,7 +17,7 @@ bool event_key_at(const char* p, const char* end) {
   return false;
 }
 
-/// `brace` is a "}". Returns the "{" of an event right behind it, or nullptr.
+/// `brace` is a "}". Returns the "{" of an event right after it, or nullptr.
 const char* event_behind(const char* brace, const char* end) {
   const char* p = skip_space(brace + 1);
   if (p < end && *p == ',') p = skip_space(p + 1);

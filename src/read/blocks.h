@@ -1,6 +1,6 @@
-// One file's text in blocks that several parsers take turns to fetch. A block ends where an event is guessed
-// to end; each parser proves the guess for the next one, and a wrong guess costs a second, serial pass, never
-// a wrong answer.
+// Splits one file's text into blocks that several parsers fetch in turn. A block ends where an event is
+// guessed to end. Each parser proves the guess for the next one; a wrong guess costs a second, serial pass,
+// never a wrong answer.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace stepscope::read {
 struct Block {
   std::vector<char> buffer;  ///< text, then kPadding zero bytes; reused from block to block
   std::size_t size = 0;      ///< bytes of text
-  std::int64_t offset = 0;   ///< of its first byte in the uncompressed text
+  std::int64_t offset = 0;   ///< offset of its first byte in the uncompressed text
   std::uint32_t index = 0;
   bool last = false;
 
@@ -24,24 +24,24 @@ struct Block {
   const char* end() const { return buffer.data() + size; }
 };
 
-/// The first byte of the next event behind `from`: behind "}", with or without a comma, where "{" and a key
-/// that events have follow. nullptr if there is none.
+/// The first byte of the next event after `from`: a "{" and a key that events have, after a "}" with or
+/// without a comma. nullptr if there is none.
 const char* next_event(const char* from, const char* end);
 
-/// Where the text must be kept from when next_event found nothing in it and more text follows.
+/// When next_event found nothing and more text follows: the first byte that must be kept.
 const char* undecided(const char* from, const char* end);
 
-/// How much text is held at a time. Tests make both small.
+/// Max text held at a time. Tests make both small.
 struct BlockSizes {
   std::size_t usual = std::size_t{1} << 21;
-  /// No event is longer; text without an event boundary for so long is given up as damaged.
+  /// Max length of an event. Text without an event boundary for so long is skipped as damaged.
   std::size_t most = std::size_t{1} << 26;
 };
 
 class BlockReader {
  public:
-  /// `guess`: cut blocks at guessed event boundaries. Otherwise blocks are cut anywhere and the parser
-  /// returns its unread end with unread().
+  /// `guess`: cut blocks at guessed event boundaries. Otherwise blocks are cut anywhere, and the parser gives
+  /// back the unread end with unread().
   BlockReader(ByteSource& source, bool guess, BlockSizes sizes = {})
       : source_(source), guess_(guess), sizes_(sizes) {}
 

@@ -7,7 +7,7 @@
 namespace stepscope::read {
 namespace {
 
-/// Where next_event finds an event in `text`; -1 for nowhere.
+/// Where next_event finds an event in `text`; -1 if nowhere.
 std::ptrdiff_t event_at(const std::string& text) {
   const std::string padded = text + std::string(kPadding, '\0');
   const char* found = next_event(padded.data(), padded.data() + text.size());

@@ -1,16 +1,16 @@
-// What overlays draw into a copy of a recording. It is told by its category and is no part of what was
-// recorded: readers count it and leave it out.
+// Marks of what overlays draw into a copy of a recording. Drawn events have categories of their own; they
+// were not recorded, so readers count them and leave them out.
 #pragma once
 
 #include <string_view>
 
 namespace stepscope::read {
 
-/// Of arrows along the critical path, also of HTA's.
+/// Category of arrows along the critical path, HTA's too.
 inline constexpr std::string_view kDrawnArrow = "critical_path";
 inline constexpr std::string_view kDrawnCounter = "stepscope.counter";
-/// Name of the metadata event that ends the list, and key of the head where the copy lacks something: events
-/// that are not on the path, or text of the recording that could not be read.
+/// Name of the metadata event that ends the list. Also the head's key for what the copy lacks, if anything:
+/// events off the critical path, or text of the recording that could not be read.
 inline constexpr std::string_view kOverlayMark = "stepscope.overlay";
 
 }  // namespace stepscope::read

@@ -27,13 +27,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kHead = std::size_t{1} << 16;  // bytes by which formats are told apart
+constexpr std::size_t kHead = std::size_t{1} << 16;  // bytes from which the format is recognised
 
 /// A merged file is read as the files that it was made of.
 Result<Parsed> parse_merged(const std::string& path, MergedFile merged, const KinetoOptions& options) {
   Parsed parsed;
   std::optional<Error> first_error;
-  std::vector<std::size_t> indices;  // of the files' sources
+  std::vector<std::size_t> indices;  // by file: index of its source
   for (std::size_t i = 0; i < merged.sources().size(); ++i) {
     const MergedSource source = merged.sources()[i];
     if (source.foreign) {
@@ -64,7 +64,7 @@ Result<Parsed> parse_merged(const std::string& path, MergedFile merged, const Ki
 
 using Identity = std::pair<dev_t, ino_t>;
 
-/// Of the file that a path leads to; nothing when it leads nowhere.
+/// Device and inode of the file that a path leads to; nothing if it leads nowhere.
 std::optional<Identity> identity(const std::string& path) {
   struct stat about{};
   if ((path == "-" ? ::fstat(STDIN_FILENO, &about) : ::stat(path.c_str(), &about)) != 0) return std::nullopt;
@@ -157,9 +157,8 @@ std::int64_t bytes_of(const std::vector<std::string>& files) {
 }
 
 std::string note_left_out(std::size_t sources) {
-  return fmt::format(
-      "{} of the merged sources {} no rank's trace: on the merged time line, and left out here.", sources,
-      sources == 1 ? "is" : "are");
+  return fmt::format("{} of the merged sources {} left out here: only the traces of ranks are read.", sources,
+                     sources == 1 ? "is" : "are");
 }
 
 Result<Parsed> parse_file(const std::string& path, const KinetoOptions& options) {

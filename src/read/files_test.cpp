@@ -1,4 +1,4 @@
-// Which files the paths that people give stand for.
+// How the paths that people give expand into files.
 #include "read/files.h"
 
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 namespace stepscope::read {
 namespace {
 
-/// With the zero bytes behind it that the primitives need.
+/// The text, followed by the zero bytes that the primitives need.
 std::string padded(std::string_view text) {
   std::string copy(text);
   copy.append(kPadding, '\0');

@@ -15,10 +15,10 @@ class Members {
   Members(const char* p, const char* end);
   explicit Members(std::string_view object) : Members(object.data(), object.data() + object.size()) {}
 
-  /// Key and value as they stand in the text, keys without quotes. A value without an end, or with a quote in
-  /// it that was not escaped, goes on to `end`.
+  /// Key and value as written, the key without quotes. A value without an end, or with an unescaped quote,
+  /// extends to `end`.
   bool next(std::string_view& key, std::string_view& value);
-  /// The last value was whole.
+  /// Whether the last value was whole.
   bool whole() const { return whole_; }
   bool at_close() const { return at_ < end_ && *at_ == '}'; }
 
@@ -29,9 +29,9 @@ class Members {
 
 /// (key, text of the value) of an object, keys without quotes; nothing for other values. Stops at damage.
 std::vector<std::pair<std::string, std::string>> members_of(std::string_view object);
-/// Texts of an array's elements. Stops at damage.
+/// The texts of an array's elements. Stops at damage.
 std::vector<std::string> elements_of(std::string_view array);
-/// The value of `key` among `members`, "" without one.
+/// The value of `key` among `members`, "" if absent.
 std::string_view member(const std::vector<std::pair<std::string, std::string>>& members,
                         std::string_view key);
 /// A string without quotes and escapes; the text of any other value.

@@ -29,7 +29,7 @@ TEST(JsonMembers, Elements) {
   EXPECT_EQ(elements_of("[1,"), (std::vector<std::string>{"1"}));
 }
 
-// A value that the text ends in goes on to the end; the walk says that it is not whole.
+// A value cut by the end of the text extends to the end; whole() is then false.
 TEST(JsonMembers, AValueWithoutAnEnd) {
   std::string text = R"({"a":1,"b":[2)";
   const std::size_t size = text.size();

@@ -17,7 +17,7 @@ bool read_hex4(std::string_view text, std::uint32_t& code) {
   return error == std::errc{} && end == text.data() + 4;
 }
 
-/// text starts behind "\u"; returns how many bytes were used, 0 when broken.
+/// `text` starts after "\u". Returns the number of bytes used, 0 when broken.
 std::size_t unescape_unicode(std::string_view text, std::string& out) {
   std::uint32_t code = 0, low = 0;
   if (!read_hex4(text, code)) return 0;
@@ -31,7 +31,7 @@ std::size_t unescape_unicode(std::string_view text, std::string& out) {
   return 4;
 }
 
-/// Digits of the mantissa behind its leading zeros.
+/// Number of mantissa digits after leading zeros.
 int significant_digits(const char* p, const char* end) {
   int count = 0;
   for (; p < end && *p != 'e' && *p != 'E'; ++p) count += is_digit(*p) && (count > 0 || *p != '0');

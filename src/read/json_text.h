@@ -1,5 +1,5 @@
-// The JSON primitives of the readers: forgiving, non-recursive, over one block of text followed by kPadding
-// zero bytes, so that loads past the end are safe and every loop meets a byte that stops it.
+// The JSON primitives of the readers: forgiving and non-recursive. They work on one block of text followed by
+// kPadding zero bytes, so that loads past the end are safe and every loop meets a byte that stops it.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ inline bool ends_value(char c) {
   return c == ',' || c == '}' || c == ']' || c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/// `p` is behind the opening quote. Returns the closing quote, or nullptr when the text ends first.
+/// `p` is after the opening quote. Returns the closing quote, or nullptr when the text ends first.
 /// Raw control characters are tolerated. Sets `escaped` when a backslash was met.
 inline const char* string_end(const char* p, const char* end, bool& escaped) {
   escaped = false;
@@ -58,10 +58,10 @@ inline const char* string_end(const char* p, const char* end, bool& escaped) {
   return nullptr;
 }
 
-/// `p` is at any JSON value. Returns the first byte behind it, nullptr when the text ends first, and `p` when
-/// there is no value; `looked` is then how far the text was read. A string inside that is followed by what
-/// cannot follow one had a quote that was not escaped: going on would swallow the events behind it. Brackets
-/// are counted, not matched by kind; nothing recurses.
+/// Returns the first byte after the JSON value at `p`, nullptr when the text ends first, and `p` when there
+/// is no value; `looked` is then how far the text was read. If a string inside is followed by something that
+/// cannot follow a string, a quote was not escaped: going on would swallow the events after it. Brackets are
+/// counted, not matched by kind; nothing recurses.
 const char* value_end(const char* p, const char* end, const char** looked = nullptr);
 
 inline std::string_view text_between(const char* from, const char* to) {
@@ -74,31 +74,31 @@ inline bool say_damage(const char*& damage, const char* why) {
   return false;
 }
 
-/// From a key to its value. `key` is without its quotes, escapes as they stand. False: the text ends, or
-/// `damage` says what is wrong at `p`.
+/// Moves `p` from a key to its value. `key` is without its quotes, escapes unchanged. False: the text ends,
+/// or `damage` is what is wrong at `p`.
 inline bool pass_key(const char*& p, const char* end, std::string_view& key, const char*& damage) {
-  if (*p != '"') return say_damage(damage, "a key was expected here; a quote may not be escaped");
+  if (*p != '"') return say_damage(damage, "a key was expected here; a quote may be unescaped");
   bool escaped = false;
   const char* close = string_end(p + 1, end, escaped);
   if (close == nullptr) return false;
   const char* colon = skip_space(close + 1);
   if (colon >= end) return false;
   if (*colon != ':')
-    return say_damage(damage, "a colon was expected behind this key; a quote may be missing or not escaped");
+    return say_damage(damage, "a colon was expected after this key; a quote may be missing or unescaped");
   key = text_between(p + 1, close);
   p = skip_space(colon + 1);
   return p < end;
 }
 
-/// Over a value. False: the text ends, or `damage` says what is wrong at `p`, and `looked` how far the text
-/// was read.
+/// Moves `p` past a value. False: the text ends, or `damage` is what is wrong at `p` and `looked` how far the
+/// text was read.
 inline bool pass_value(const char*& p, const char* end, const char*& damage, const char*& looked) {
   const char* far = p;
   const char* behind = value_end(p, end, &far);
   if (behind == nullptr) return false;
   if (behind == p) {
     looked = far;
-    return say_damage(damage, "a value was expected here; a quote may not be escaped");
+    return say_damage(damage, "a value was expected here; a quote may be unescaped");
   }
   p = behind;
   return true;
@@ -106,11 +106,11 @@ inline bool pass_value(const char*& p, const char* end, const char*& damage, con
 
 enum class Member : std::uint8_t {
   key,    ///< p is at the next key
-  close,  ///< p is behind the object
-  none,   ///< the text ends, or `damage` says what is wrong at p
+  close,  ///< p is after the object
+  none,   ///< the text ends, or `damage` is what is wrong at p
 };
 
-/// From behind the "{" (`first`) or behind a value to the object's next key or its end.
+/// Moves `p` from after the "{" (`first`) or after a value to the object's next key or its end.
 inline Member next_member(const char*& p, const char* end, bool first, const char*& damage) {
   p = skip_space(p);
   if (p >= end) return Member::none;
@@ -120,24 +120,24 @@ inline Member next_member(const char*& p, const char* end, bool first, const cha
   }
   if (first) return Member::key;
   if (*p != ',') {
-    damage = "a comma or a closing brace was expected here; a quote may not be escaped";
+    damage = "a comma or a closing brace was expected here; a quote may be unescaped";
     return Member::none;
   }
   p = skip_space(p + 1);
   return p < end ? Member::key : Member::none;
 }
 
-/// Undoes JSON escapes; surrogate pairs become UTF-8, broken escapes stay as they stand.
+/// Undoes JSON escapes; surrogate pairs become UTF-8, broken escapes stay unchanged.
 void unescape(std::string_view text, std::string& out);
 
-/// Reads the decimal digits at `p`, up to eight at once, and moves behind them; more than 19 wrap around.
+/// Reads the decimal digits at `p`, up to eight at once, and moves past them; more than 19 wrap around.
 inline std::uint64_t read_digits(const char*& p) {
   constexpr std::uint64_t kPowers[] = {1, 10, 100, 1000, 10'000, 100'000, 1'000'000, 10'000'000, 100'000'000};
   std::uint64_t value = 0;
   for (;;) {
     std::uint64_t digits;
     std::memcpy(&digits, p, 8);
-    digits ^= 0x3030303030303030;  // a digit becomes its value, all else more than 9
+    digits ^= 0x3030303030303030;  // a digit becomes its value, any other byte more than 9
     const std::uint64_t others = ((digits + 0x7676767676767676) | digits) & 0x8080808080808080;
     const int count = others == 0 ? 8 : __builtin_ctzll(others) / 8;
     if (count == 0) return value;
@@ -151,15 +151,15 @@ inline std::uint64_t read_digits(const char*& p) {
   }
 }
 
-/// What a number's text was.
+/// The form of a number's text.
 enum class Number : std::uint8_t { none, integer, real, large };
 
 /// read_number for all but short runs of digits.
 Number read_other_number(const char*& p, std::int64_t& integer, double& real);
 
-/// Reads a number at `p` and moves behind it. `integer`: at most 18 digits. `real`: has a fraction or an
-/// exponent and at most 17 significant digits, as many as a double prints. `large`: a number, but neither
-/// (keep its text). `none`: not a number, p is unmoved.
+/// Reads a number at `p` and moves past it. `integer`: at most 18 digits. `real`: has a fraction or an
+/// exponent and at most 17 significant digits, as many as a double prints. `large`: any other number (keep
+/// its text). `none`: not a number, p is unmoved.
 inline Number read_number(const char*& p, std::int64_t& integer, double& real) {
   const char* at = p;
   const std::uint64_t value = read_digits(at);

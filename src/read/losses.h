@@ -1,4 +1,4 @@
-// Losses are all counted, and the first few of a file described.
+// All losses are counted; the first few of a file are described.
 #pragma once
 
 #include <utility>

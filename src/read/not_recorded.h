@@ -1,4 +1,4 @@
-// What the recorder says it could not record.
+// What the recorder reports that it could not record.
 #pragma once
 
 #include <string_view>
@@ -7,10 +7,10 @@
 
 namespace stepscope::read {
 
-/// The head's keys that say so begin with this; each holds an array of sentences.
+/// Prefix of the head's keys for it; each key holds an array of sentences.
 inline constexpr std::string_view kNotRecorded = "stepscope.not_recorded";
 
-/// Makes these sentences of all ranks notes of the trace. Ranks have their final numbers.
+/// Adds these sentences of all ranks to the trace's notes. Ranks must have their final numbers.
 void note_not_recorded(trace::Trace& trace);
 
 }  // namespace stepscope::read

@@ -12,13 +12,13 @@ namespace stepscope::read {
 
 struct OpenOptions {
   unsigned threads = 0;           ///< 0: as many as the machine has
-  bool companions_alone = false;  ///< files that tell of a rank are enough, where there is none
-  /// Called from any thread now and then with bytes read and bytes in all (-1 when unknown).
+  bool companions_alone = false;  ///< execution traces are enough, without a rank
+  /// Called from any thread now and then, with bytes read and total bytes (-1 when unknown).
   std::function<void(std::int64_t done, std::int64_t total)> progress;
 };
 
 /// Opens files, directories (searched for trace files) and "-" (standard input) as the ranks of one Trace.
-/// Execution traces among them give the ranks' ops what these lack.
+/// Execution traces among them add what the ranks' ops lack.
 /// Fails only when nothing could be read; damage is counted in each rank's notes.
 Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions& options = {});
 

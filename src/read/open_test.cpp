@@ -1,4 +1,4 @@
-// Files that are told apart before they are read.
+// Files whose format is recognised before they are read.
 #include "read/open.h"
 
 #include <gtest/gtest.h>

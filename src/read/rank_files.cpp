@@ -21,9 +21,8 @@ namespace stepscope::read {
 namespace {
 
 constexpr std::string_view kLeftOut =
-    " is an execution trace: its rank has nothing from it where ranks are read one by one. Open it beside "
-    "the "
-    "recording of its rank alone.";
+    " is an execution trace, which is not used when ranks are read one by one. Open it with the recording "
+    "of its rank alone.";
 
 /// A derived trace of this rank alone.
 trace::Trace trace_of(ParsedFile file) {
@@ -34,7 +33,7 @@ trace::Trace trace_of(ParsedFile file) {
   return one;
 }
 
-/// What stays of a rank when its events are let go.
+/// The part of a rank that stays when its events are freed.
 trace::Rank head_of(const trace::Rank& rank) {
   constexpr std::size_t kMax = 256;  // bytes of a key's JSON
   trace::Rank head;
@@ -52,7 +51,7 @@ trace::Rank head_of(const trace::Rank& rank) {
   return head;
 }
 
-/// By what the file says of itself.
+/// The trace, with its rank numbered by its own file.
 trace::Trace numbered(trace::Trace one) {
   trace::Rank& rank = one.ranks.front();
   if (rank.rank >= kMaxRanks) rank.rank = -1;
@@ -60,7 +59,7 @@ trace::Trace numbered(trace::Trace one) {
   return one;
 }
 
-/// Progress over files, told from any thread.
+/// Reports progress over files, from any thread.
 class Told {
  public:
   Told(const OpenOptions& options, const std::vector<std::string>& files)
@@ -144,7 +143,7 @@ Result<RankFiles> RankFiles::survey(std::span<const std::string> paths, const Op
 }
 
 Result<bool> RankFiles::visit(const OpenOptions& options, const Visit& visit) const {
-  std::vector<std::vector<std::size_t>> ranks(files_.size());  // by file, then place in it
+  std::vector<std::vector<std::size_t>> ranks(files_.size());  // by file, then by index in it
   for (std::size_t r = 0; r < origins_.size(); ++r) {
     std::vector<std::size_t>& of = ranks[origins_[r].file];
     if (of.size() <= origins_[r].index) of.resize(origins_[r].index + 1);
@@ -166,7 +165,7 @@ Result<bool> RankFiles::visit(const OpenOptions& options, const Visit& visit) co
     bool same = parsed->files.size() == ranks[f].size();
     for (std::size_t i = 0; same && i < ranks[f].size(); ++i) same = !changed(i);
     if (!same) {
-      errors[f] = Error{"has changed while it was read; ask again when nothing writes to it", files_[f]};
+      errors[f] = Error{"changed while it was read; run again when nothing writes to it", files_[f]};
       return;
     }
     for (std::size_t i = 0; i < ranks[f].size(); ++i) {

@@ -18,18 +18,18 @@ class RankFiles {
   /// Called with a trace of one rank, derived and marked as one of several, from any thread.
   using Visit = std::function<void(const trace::Trace& one, std::size_t place)>;
 
-  /// Reads every file once and visits its ranks, each with a place of its own; only then it is known which
-  /// rank each is. Fails only when nothing could be read.
+  /// Reads every file once and visits its ranks, each with a place of its own. Which rank each is becomes
+  /// known only afterwards. Fails only when nothing could be read.
   static Result<RankFiles> survey(std::span<const std::string> paths, const OpenOptions& options,
                                   const Visit& visit);
 
   /// What open() gives, without tracks, events and long metadata.
   const trace::Trace& heads() const { return heads_; }
-  /// Of the survey, by rank of the heads.
+  /// The place that survey() gave to this rank of the heads.
   std::size_t place(std::size_t rank) const { return origins_[rank].place; }
 
-  /// Reads every rank again, with the number, notes and doubts of the heads; `place` is its place among them.
-  /// An Error when a file is no longer what it was.
+  /// Reads every rank again, with the number, notes and doubts of the heads; `place` is its index among them.
+  /// An Error when a file has changed.
   Result<bool> visit(const OpenOptions& options, const Visit& visit) const;
 
  private:
@@ -42,8 +42,8 @@ class RankFiles {
   std::vector<Origin> origins_;  // by rank of the heads
 };
 
-/// How many files, and how much text they hold: what is compressed is taken to be 12 times as long. Zeros
-/// where they are not files.
+/// Number of files and size of their text; compressed files are assumed to unpack to 12 times their size.
+/// Zeros when a size is unknown.
 struct Extent {
   std::size_t files = 0;
   std::int64_t text = 0;  ///< bytes

@@ -14,7 +14,7 @@
 namespace stepscope::read {
 namespace {
 
-constexpr std::size_t kNamed = 8;  // ranks or files that a note lists
+constexpr std::size_t kNamed = 8;  // max ranks or files that a note lists
 
 /// "1, 2, 5 to 9"
 std::string listed(const std::vector<std::int64_t>& sorted) {
@@ -36,13 +36,13 @@ void doubt(trace::Trace& trace, std::string why) {
   trace.notes.push_back(std::move(why));
 }
 
-/// Of the first event, Unix time in ns.
+/// Unix time of the first event, in ns.
 double start_of(const trace::Rank& rank) {
   if (rank.first_start == trace::kNoTime) return std::numeric_limits<double>::infinity();
   return static_cast<double>(rank.base_ns) + static_cast<double>(rank.first_start);
 }
 
-/// Ranks of one job record together: where their times lie a day apart, some file's zero is wrong.
+/// Ranks of one job record at the same time: if starts lie a day apart, some file's base time is wrong.
 void note_starts(trace::Trace& trace) {
   constexpr double kDay = 86'400e9;
   std::vector<double> starts;
@@ -60,7 +60,7 @@ void note_starts(trace::Trace& trace) {
   const std::vector<std::int64_t>& named = some ? without : apart;
   doubt(trace,
         fmt::format(
-            "Start times of the ranks cannot be compared: by their files they lie more than a day apart. "
+            "Start times of the ranks cannot be compared: in the files they are more than a day apart. "
             "baseTimeNanoseconds is {} for {} {}.",
             some ? "absent" : "unlike the others'", named.size() == 1 ? "rank" : "ranks", listed(named)));
 }
@@ -76,7 +76,7 @@ void note_missing(trace::Trace& trace) {
     if (have == trace.ranks.end() || have->rank != number) missing.push_back(number);
   }
   trace.notes.push_back(fmt::format(
-      "{} of the job's {} ranks are not among these files: {}. What is said of all ranks is said of these.",
+      "{} of the job's {} ranks are not among these files: {}. Results for all ranks cover these files only.",
       missing.size(), size, listed(missing)));
 }
 
@@ -97,7 +97,7 @@ void note_steps(trace::Trace& trace) {
       fmt::format("The ranks recorded different steps: {}. Compare them step by step (--step).", text));
 }
 
-/// Folder and WORKER of WORKER.TIME.pt.trace.json, as trace handlers name each cycle; "" of other names.
+/// Folder and WORKER of WORKER.TIME.pt.trace.json, as trace handlers name each cycle; "" for other names.
 std::string worker_in_name(const std::string& path) {
   std::string_view name = path;
   for (const std::string_view ending : {".gz", ".pt.trace.json"})
@@ -109,10 +109,10 @@ std::string worker_in_name(const std::string& path) {
   return std::string(name.substr(0, digits - 1));
 }
 
-/// A file that has a process, and its times.
+/// A file of a process, and its times.
 struct Cycle {
   std::size_t file;
-  double first = 0, last = 0;  // Unix time in ns; 0 and 0: nothing is known
+  double first = 0, last = 0;  // Unix time in ns; both 0 when unknown
 };
 
 Cycle cycle_of(const trace::Rank& rank, std::size_t file) {
@@ -170,9 +170,8 @@ void leave_earlier_cycles(trace::Trace& trace) {
     if (!leaves[i]) ranks.push_back(std::move(trace.ranks[i]));
   trace.ranks = std::move(ranks);
   trace.notes.push_back(fmt::format(
-      "{} earlier recording{} of the same process {} left out, as of a schedule with several cycles; the "
-      "last "
-      "is {}{}. Name a file to see it alone.",
+      "{} earlier recording{} of the same process {} left out, as from a schedule with several cycles; the "
+      "last is {}{}. Give one file alone to see it.",
       left, left == 1 ? "" : "s", left == 1 ? "is" : "are", kept, named > kNamed ? " and others" : ""));
 }
 
@@ -193,8 +192,8 @@ void settle_ranks(trace::Trace& trace) {
   }
   if (trace.ranks.size() > kNamed) names += fmt::format(" and {} more", trace.ranks.size() - kNamed);
   doubt(trace,
-        "These files are not the ranks of one job, as far as they say: some have no rank number or the same "
-        "one. They are numbered by path: " +
+        "These files do not look like the ranks of one job: some have no rank number or share one. They are "
+        "numbered by path: " +
             names + ".");
 }
 

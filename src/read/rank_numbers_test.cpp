@@ -1,4 +1,4 @@
-// Which rank a file is, and what a folder of them leaves open.
+// Which rank a file is, and gaps in a folder of files.
 #include "read/rank_numbers.h"
 
 #include <fmt/format.h>

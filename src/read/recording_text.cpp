@@ -14,10 +14,10 @@
 namespace stepscope::read {
 namespace {
 
-/// Hands pieces from the thread that writes them to the one that reads, one at a time.
+/// Hands pieces from the writing thread to the reading thread, one at a time.
 class Handover {
  public:
-  /// False when nobody reads any more.
+  /// False when the reader has closed.
   bool give(std::string_view piece) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return piece_.empty() || closed_; });

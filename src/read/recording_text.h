@@ -1,4 +1,4 @@
-// A recording of stepscope's own as the text that the Kineto reader takes.
+// Turns a recording of stepscope's own into the text that the Kineto reader takes.
 #pragma once
 
 #include <memory>
@@ -8,13 +8,12 @@
 
 namespace stepscope::read {
 
-/// Reads `recording` to its end, which is bounded by what it was allowed to hold, and gives its text piece by
-/// piece, with that of the data loaders' workers whose recordings lie beside it at `path`. What is cut off or
-/// unreadable is among the faults.
+/// Reads all of `recording` (at most 8 GiB) and returns its text piece by piece, with the recordings of data
+/// loader workers that lie beside it at `path`. Parts that are cut off or unreadable are among the faults.
 Result<std::unique_ptr<ByteSource>> recording_text(std::unique_ptr<ByteSource> recording,
                                                    const std::string& path);
 
-/// What the file at `path` holds, of a recording its text.
+/// The contents of the file at `path`; of a recording, its text.
 Result<std::unique_ptr<ByteSource>> open_as_text(const std::string& path);
 
 }  // namespace stepscope::read

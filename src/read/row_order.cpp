@@ -10,7 +10,7 @@ using trace::Kind;
 using trace::Row;
 using trace::StringId;
 
-/// Outer ranges come first where start and end are equal.
+/// Outer ranges come first if start and end are equal.
 std::ptrdiff_t nesting_rank(Kind kind) {
   static constexpr Kind kOutermostFirst[] = {Kind::span, Kind::annotation, Kind::python, Kind::op,
                                              Kind::runtime};

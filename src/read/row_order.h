@@ -1,17 +1,17 @@
-// The order of rows that start together: by what they are, never by where they stood in the file.
+// The order of rows that start together: by content, never by position in the file.
 #pragma once
 
 #include "trace/trace.h"
 
 namespace stepscope::read {
 
-/// Where an event's args are.
+/// Where an event's args are stored.
 struct ArgsAt {
   trace::SchemaId schema;
   std::uint32_t at;  ///< first value in Rank::values
 };
 
-/// An order of args by keys, then types, then values; texts by their text.
+/// Orders args by keys, then types, then values; strings by their text.
 bool args_before(const trace::Trace& trace, const trace::Rank& rank, ArgsAt a, ArgsAt b);
 
 /// Rows of one track by start, longest first, outer kinds first, then by creation and content.

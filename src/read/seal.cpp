@@ -25,10 +25,10 @@ using trace::TrackId;
 struct Schema {
   SchemaId id = trace::kNoArgs;
   std::uint32_t fields = 0;
-  std::vector<std::uint16_t> text_fields;  // whose values are ids of strings
+  std::vector<std::uint16_t> text_fields;  // fields whose values are string ids
 };
 
-/// From one vocabulary's ids to the trace's.
+/// Maps one vocabulary's ids to the trace's.
 struct Remap {
   std::vector<StringId> strings;
   std::vector<Schema> schemas;
@@ -65,7 +65,7 @@ void map_schemas(trace::Trace& trace, const Vocabulary& words, Remap& remap) {
   }
 }
 
-/// Numbers before texts, each in its own order, so that track ids do not depend on who read what first.
+/// Numbers before texts, each in order, so that track ids do not depend on which thread read what first.
 using CanonicalTrack = std::tuple<bool, bool, std::int64_t, std::string, bool, std::int64_t, std::string>;
 
 CanonicalTrack canonical(const Vocabulary& words, const TrackKey& key) {
@@ -109,7 +109,7 @@ void map_tracks(trace::Rank& rank, const std::vector<Vocabulary>& words, std::ve
     for (const TrackKey& key : words[v].tracks) remaps[v].tracks.push_back(ids.at(canonical(words[v], key)));
 }
 
-/// Of several names for one thing the longest is kept, whatever their order in the file.
+/// Keeps the longest of several names for one thing, whatever their order in the file.
 void keep_fuller(std::string& name, std::string_view other) {
   while (other.ends_with(' ')) other.remove_suffix(1);
   if (std::pair(other.size(), other) > std::pair(name.size(), std::string_view(name))) name = other;
@@ -137,7 +137,7 @@ void name_tracks(trace::Rank& rank, const std::vector<Batch>& batches, const std
   }
 }
 
-/// Gives the texts of an event's args the trace's ids.
+/// Maps the string ids in an event's args to the trace's.
 void settle_args(trace::Values& values, std::size_t args_at, const Schema& schema, const Remap& remap) {
   for (const std::uint16_t field : schema.text_fields) {
     std::int64_t& value = values[args_at + field];
@@ -162,7 +162,7 @@ void settle_halves(Batch& batch, const Remap& remap, std::uint32_t first_source,
 struct SettledLane {
   StringId category;
   TrackId track;
-  std::uint32_t place;  ///< of the track among the batch's
+  std::uint32_t place;  ///< index of the track in the batch
   Kind kind;
 };
 
@@ -175,7 +175,7 @@ std::vector<SettledLane> settle_lanes(const Batch& batch, const Vocabulary& word
   return lanes;
 }
 
-/// `next`: by the batch's tracks, where its next row goes.
+/// `next`: by track of the batch, where its next row goes.
 void place_rows(const Batch& batch, const std::vector<SettledLane>& lanes, const Remap& remap,
                 std::uint32_t first_source, std::vector<Row>& next, trace::Rank& rank) {
   EventTable& e = rank.events;
@@ -254,8 +254,8 @@ void sort_track(const RowOrder& row_order, trace::Rank& rank, const trace::Track
   permute(e.args_at, track.begin, order), permute(e.source, track.begin, order);
 }
 
-/// Gives every track its rows: first those of the batches, in order, then the paired ones. Returns where
-/// those of each batch's tracks begin, and last, by the trace's tracks, where the paired ones do.
+/// Gives every track its rows: first those of the batches, in order, then the paired ones. Returns where rows
+/// begin: per batch by its tracks, and in the last element, by the trace's tracks, for the paired rows.
 std::vector<std::vector<Row>> allot_rows(trace::Rank& rank, const std::vector<Batch>& batches,
                                          const std::vector<Remap>& remaps,
                                          const std::vector<PairedHalf>& paired) {
@@ -283,7 +283,7 @@ std::vector<std::vector<Row>> allot_rows(trace::Rank& rank, const std::vector<Ba
   return begins;
 }
 
-/// Flow ends name streams by pid and tid too: they belong to the stream's track, not to a host thread of
+/// Flow ends name streams by pid and tid too: they belong to the stream's track, not to a host thread with
 /// equal numbers.
 void settle_flow_tracks(trace::Rank& rank) {
   std::map<std::pair<std::string, std::string>, TrackId> with_rows;

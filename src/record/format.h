@@ -1,9 +1,8 @@
-// The layout of a recording: the file that a collector maps while its program runs, and that is whole up to
-// the last committed record whenever the program ends, killed or not.
+// The layout of a recording: the file that a collector maps while its program runs. The file is complete up
+// to the last committed record even if the program is killed.
 //
 // A page of header, then segments of equal size. A thread claims the next segment and fills it alone, so
-// there is no lock between threads. Names and signatures are told once per segment, before their first use in
-// it.
+// threads need no lock. Names and signatures are written once per segment, before their first use in it.
 #pragma once
 
 #include <atomic>
@@ -17,10 +16,10 @@ inline constexpr std::uint32_t kVersion = 1;
 inline constexpr std::uint32_t kHeaderBytes = 4096;
 inline constexpr std::uint32_t kSegmentBytes = 1U << 20;
 
-/// What a tick of the recording's clock is.
+/// The unit of a tick.
 enum class Clock : std::uint32_t { monotonic_ns = 0, tsc = 1 };
 
-/// The same instant on three clocks; ticks of other instants follow by lines from pair to pair.
+/// One instant on three clocks. Ticks between two pairs are interpolated linearly.
 struct ClockPair {
   std::uint64_t tick;
   std::int64_t monotonic_ns, realtime_ns;
@@ -29,22 +28,21 @@ struct ClockPair {
 struct Header {
   char magic[8];
   std::uint32_t version, header_bytes, segment_bytes, segment_limit;
-  std::atomic<std::uint32_t> claimed;  ///< segments; may exceed the limit, which no segment does
+  std::atomic<std::uint32_t> claimed;  ///< segments, up to segment_limit; larger values count as the limit
   std::uint32_t pid;
   Clock clock;
-  std::uint32_t flags;                 ///< of Recorded
-  std::atomic<std::uint64_t> dropped;  ///< records that found no room
-  ClockPair loaded, begin, end;  ///< `loaded`: of the collector; `end` is zero until the recording is stopped
+  std::uint32_t flags;                 ///< bits of Recorded
+  std::atomic<std::uint64_t> dropped;  ///< records for which there was no room
+  ClockPair loaded, begin, end;        ///< `loaded`: when the collector was loaded; `end`: 0 until stopped
   char host[64];
-  std::uint32_t parent, worker;  ///< of a data loader's worker: the process that it works for (0: it is
-                                 ///< none), and its number
-  std::atomic<std::uint32_t> disk_was_full;  ///< 1: that is why records found no room
+  std::uint32_t parent, worker;  ///< of a data loader's worker: its parent's pid (else 0), and its number
+  std::atomic<std::uint32_t> disk_was_full;  ///< 1: records were dropped because the disk was full
   std::uint32_t unused;
 };
 static_assert(sizeof(Header) <= kHeaderBytes);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-/// What the recording was asked for.
+/// Options of the recording.
 enum Recorded : std::uint32_t {
   kShapes = 1,
   kMemory = 2,
@@ -55,13 +53,13 @@ enum Recorded : std::uint32_t {
 };
 
 struct SegmentHeader {
-  std::atomic<std::uint32_t> committed;  ///< bytes of the segment that are whole, this header included
-  std::uint32_t thread;                  ///< the kernel's id
-  std::uint64_t torch_thread;            ///< the number by which PyTorch calls it; 0: not known
+  std::atomic<std::uint32_t> committed;  ///< valid bytes of the segment, this header included
+  std::uint32_t thread;                  ///< kernel id
+  std::uint64_t torch_thread;            ///< PyTorch's number of the thread; 0: not known
   char thread_name[16];
 };
 
-/// Every record is a multiple of 8 bytes and begins with this.
+/// Type of a record. Every record begins with a `Record` and is a multiple of 8 bytes long.
 enum class Type : std::uint16_t {
   text = 1,
   signature,
@@ -89,42 +87,40 @@ enum class Type : std::uint16_t {
 
 struct Record {
   Type type;
-  std::uint16_t units;  ///< of 8 bytes, this header included
-  std::uint32_t value;  ///< of a text, signature or op_name its id in the segment; op: of its name; sample:
-                        ///< the thread
+  std::uint16_t units;  ///< length in 8 bytes, this header included
+  std::uint32_t value;  ///< text, signature, op_name: id in the segment; op: id of its name; sample: thread
 };
 static_assert(sizeof(Record) == 8);
 inline constexpr std::uint32_t kMaxMetadata = 512'000;
 
-/// Bytes of a name, of a signature (see signature.h), or `key=value` of metadata; op_name: of an op's name,
-/// a zero, and the name of its overload.
+/// A name, a signature (see signature.h) or `key=value` of metadata. op_name: an op's name, a zero byte, and
+/// the name of its overload.
 struct Text : Record {
   std::uint32_t length;
-  char bytes[4];  ///< and what follows, with a zero behind the last
+  char bytes[4];  ///< `length` bytes, then a zero
 };
-inline constexpr std::uint32_t kTextBytes = sizeof(Record) + sizeof(std::uint32_t);  ///< before the bytes
+inline constexpr std::uint32_t kTextBytes = sizeof(Record) + sizeof(std::uint32_t);  ///< before `bytes`
 
 enum OpFlags : std::uint8_t { kHasSequence = 1, kAsync = 2, kEndedLate = 4, kOtherThread = 8 };
 
 /// An op, or a range that the program marked, written when it ends.
 struct Op : Record {
   std::uint64_t begin, end;  ///< ticks
-  std::uint32_t signature;   ///< 0: none; of an nn.Module call: the text of its path
-  std::uint8_t scope;        ///< at::RecordScope, or one of those from kPythonScope on
+  std::uint32_t signature;   ///< 0: none; of an nn.Module call: id of its path
+  std::uint8_t scope;        ///< at::RecordScope, or kPythonScope and above
   std::uint8_t flags;
-  std::uint16_t depth;  ///< of a Python call: how many of them are around it
+  std::uint16_t depth;  ///< of a Python call: number of Python calls around it
 };
 static_assert(sizeof(Op) == 32);
 
-/// With kHasSequence, or with kOtherThread.
+/// An op with kHasSequence or kOtherThread.
 struct SequencedOp : Op {
   std::int64_t sequence;
-  std::uint64_t
-      forward_thread;  ///< PyTorch's number; 0: this is no backward op. kOtherThread: the kernel's id
+  std::uint64_t forward_thread;  ///< PyTorch's number; 0: no backward op. kOtherThread: kernel id
 };
 
-/// Memory that was allocated (bytes > 0) or freed. `value` of Record: the device's type, 256 times its index
-/// + 1, and kNotInTotal where it was allocated before the recording began.
+/// Memory that was allocated (bytes > 0) or freed. Record::value: device type | (device index + 1) << 8, and
+/// kNotInTotal if it was allocated before the recording began.
 struct Memory : Record {
   std::uint64_t tick, address;
   std::int64_t bytes;
@@ -139,30 +135,30 @@ struct ClockRecord : Record {
   ClockPair pair;
 };
 
-/// An instant that belongs to one in another process: `value` is 1 where the flow begins, 0 where it ends.
+/// One end of a flow to or from another process. `value`: 1: the flow begins here; 0: it ends here.
 struct Flow : Record {
   std::uint64_t tick, id;
 };
 
-/// A number that the program tells. `value` of Record: its name.
+/// A value of a counter of the program. Record::value: id of its name.
 struct Counter : Record {
   std::uint64_t tick;
   double number;
 };
 static_assert(sizeof(Counter) == 24);
 
-/// What a thread was in at an instant, seen from another thread: `count` ids of texts follow, innermost
+/// The stack of a thread at one instant, sampled by another thread: `count` ids of texts follow, innermost
 /// first.
 struct Sample : Record {
   std::uint64_t tick;
-  std::uint32_t period_us;  ///< how far apart samples are meant to be
+  std::uint32_t period_us;  ///< intended interval between samples
   std::uint32_t count;
 };
 static_assert(sizeof(Sample) == 24);
 
-/// PyTorch's at::RecordScope, as far as it matters here.
+/// The values of PyTorch's at::RecordScope that are used here.
 inline constexpr std::uint8_t kFunctionScope = 0, kBackwardScope = 1, kUserScope = 7;
-/// Calls of Python functions, of functions written in C, of nn.Modules.
+/// Calls of Python functions, of C functions, of nn.Modules.
 inline constexpr std::uint8_t kPythonScope = 100, kPythonCScope = 101, kModuleScope = 102;
 
 }  // namespace stepscope::record

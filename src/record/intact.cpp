@@ -7,9 +7,9 @@
 namespace stepscope::record {
 namespace {
 
-constexpr std::uint16_t kLastKind = 255;  // of this format's version, some of them of programs to come
+constexpr std::uint16_t kLastKind = 255;  // unused kinds up to here are reserved for newer programs
 
-/// Bytes of the shortest record of that kind; 0: the kind is not known.
+/// Minimum bytes of a record of this type; 0: the type is not known.
 std::size_t shortest(Type type) {
   static constexpr std::size_t kBase[] = {0,
                                           sizeof(Text),
@@ -34,7 +34,7 @@ std::size_t shortest(Type type) {
 
 bool has_id(Type type) { return type == Type::text || type == Type::signature || type == Type::op_name; }
 
-/// What is told of the length fits the record, and the zero behind the last byte is there.
+/// The length in the record fits into it, and a text is followed by a zero.
 bool is_filled(const Record& record, std::span<const char> bytes) {
   if (has_id(record.type) || record.type == Type::metadata) {
     const std::size_t length = copied<std::uint32_t>(bytes.subspan(sizeof(Record)));
@@ -44,7 +44,7 @@ bool is_filled(const Record& record, std::span<const char> bytes) {
          copied<Sample>(bytes).count <= (bytes.size() - sizeof(Sample)) / sizeof(std::uint32_t);
 }
 
-/// The record that `rest` begins with; none where there can be none.
+/// The record at the front of `rest`; empty if no valid record begins there.
 std::span<const char> first_of(std::span<const char> rest) {
   if (rest.size() < sizeof(Record)) return {};
   const auto record = copied<Record>(rest);
@@ -56,7 +56,7 @@ std::span<const char> first_of(std::span<const char> rest) {
   return rest.first(bytes);
 }
 
-/// Several in a row fit: that is no chance.
+/// Eight valid records in a row, or up to the end: not a coincidence.
 bool goes_on(std::span<const char> rest) {
   constexpr int kEnough = 8;
   for (int i = 0; i < kEnough && !rest.empty(); ++i) {
@@ -67,17 +67,17 @@ bool goes_on(std::span<const char> rest) {
   return true;
 }
 
-/// Where records go on behind the damage at `at`.
+/// Offset of the first valid record after the damage at `at`.
 std::size_t resumed(std::span<const char> records, std::size_t at) {
   for (at += 8; at < records.size(); at += 8)
     if (goes_on(records.subspan(at))) return at;
   return records.size();
 }
 
-/// The texts that were told in a segment so far.
+/// The ids of texts seen in a segment so far.
 class Told {
  public:
-  /// False for a record that is named by what was not told.
+  /// False if the record uses an id that was not seen before.
   bool takes(const Record& record, std::span<const char> bytes) {
     if (has_id(record.type)) return add(record.value);
     if (record.type == Type::counter) return holds(record.value);

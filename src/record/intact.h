@@ -1,5 +1,5 @@
-// Which records of a segment can be used. They have no mark and no sum: one is damaged where its kind, its
-// size or the names that it uses cannot be.
+// Which records of a segment can be used. Records have no marker and no checksum: a record counts as damaged
+// if its kind, its size or the names that it uses are impossible.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace stepscope::record {
 
-/// From the front of `bytes`, which are as many at least.
+/// A T from the front of `bytes`, which must be long enough.
 template <class T>
 T copied(std::span<const char> bytes) {
   T value;
@@ -21,7 +21,7 @@ T copied(std::span<const char> bytes) {
   return value;
 }
 
-/// False where `bytes` are fewer.
+/// False if `bytes` is too short.
 template <class T>
 bool copy_to(T& value, std::span<const char> bytes) {
   if (bytes.size() < sizeof value) return false;
@@ -29,17 +29,17 @@ bool copy_to(T& value, std::span<const char> bytes) {
   return true;
 }
 
-/// Bytes of a segment's records.
+/// A byte range in a segment's records.
 struct Stretch {
   std::size_t at, bytes;
 };
 
 struct Walked {
-  std::vector<Stretch> damaged;     ///< in order, apart from each other
-  std::uint64_t unknown_kinds = 0;  ///< records, not among the damaged
+  std::vector<Stretch> damaged;     ///< in order, disjoint, not adjacent
+  std::uint64_t unknown_kinds = 0;  ///< records; not counted as damaged
 };
 
-/// Calls `take` with each record that is whole.
+/// Calls `take` with each undamaged record.
 Walked walk(std::span<const char> records,
             const std::function<void(const Record&, std::span<const char>)>& take);
 

@@ -1,4 +1,4 @@
-// Texts by number, each once.
+// Gives each distinct text an id.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class Interned {
 
  private:
   std::unordered_map<std::string, std::uint32_t> ids_;
-  std::vector<const std::string*> texts_;  // the map's keys stay where they are
+  std::vector<const std::string*> texts_;  // point to the map's keys, which never move
 };
 
 }  // namespace stepscope::record

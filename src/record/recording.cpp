@@ -7,7 +7,7 @@
 namespace stepscope::record {
 namespace {
 
-/// The parts of Header and SegmentHeader as plain values: the file may change while it is read.
+/// Header and SegmentHeader as plain values, copied once: the file may change while it is read.
 struct PlainHeader {
   char magic[8];
   std::uint32_t version, header_bytes, segment_bytes, segment_limit, claimed, pid;
@@ -37,7 +37,7 @@ bool plausible(const ClockPair& pair) {
          pair.monotonic_ns >= 0 && pair.monotonic_ns < kFarthest;
 }
 
-/// What all segments hold, learned in one walk.
+/// The contents of all segments, read in one pass.
 class Contents {
  public:
   Contents(std::span<const char> file, const PlainHeader& header)
@@ -59,7 +59,7 @@ class Contents {
   std::vector<ClockPair> pairs;
   DeviceCounts counts{};
   std::uint32_t cut = 0;           ///< segments
-  std::vector<ByteFault> damaged;  ///< a fault for each such segment
+  std::vector<ByteFault> damaged;  ///< one per damaged segment
   std::uint64_t unknown_kinds = 0;
 
  private:
@@ -85,14 +85,14 @@ class Contents {
     std::int64_t lost = is_told ? 0 : sizeof(SegmentHeader);
     for (const Stretch& stretch : out.damaged) {
       const bool is_last = stretch.at + stretch.bytes == out.records.size();
-      if (is_last && is_cut) continue;  // told of already
+      if (is_last && is_cut) continue;  // reported already
       lost += static_cast<std::int64_t>(is_last && !is_told ? written(out.records.subspan(stretch.at))
                                                             : stretch.bytes);
     }
     const std::size_t first = is_told && lost > 0 ? sizeof(SegmentHeader) + out.damaged[0].at : 0;
     if (lost > 0)
       damaged.push_back({static_cast<std::int64_t>(from + first),
-                         "what is recorded here is damaged; what fits behind it is read", lost});
+                         "the records here are damaged; reading continued after them", lost});
     segments.push_back(std::move(out));
   }
 
@@ -102,8 +102,9 @@ class Contents {
     return static_cast<std::size_t>(bytes.rend() - last);
   }
 
-  /// A segment's size is gone, not yet to come: records follow the clock that is its first. While the program
-  /// runs, they may have come after the size was read.
+  /// True if the segment's size was overwritten, false if it was not written yet: an overwritten segment has
+  /// records after its first one, a clock. Always false while the program runs: it may have written those
+  /// after we read the size.
   bool is_overwritten(std::span<const char> segment) const {
     return stopped_ && written(segment) > sizeof(SegmentHeader) + sizeof(ClockRecord);
   }
@@ -125,20 +126,19 @@ class Contents {
   const bool stopped_;
 };
 
-/// Sentences.
 std::vector<std::string> device_losses(const DeviceCounts& all) {
   std::vector<std::string> out;
   if (all.dropped > 0)
     out.push_back(std::to_string(all.dropped) +
-                  " records of GPUs were dropped by the driver's library for want of memory.");
+                  " GPU records were dropped by CUPTI because it ran out of memory.");
   if (all.discarded > 0)
     out.push_back(std::to_string(all.discarded) +
-                  " bytes of records of GPUs came faster than they could be read and are lost.");
+                  " bytes of GPU records were lost because they arrived faster than they could be read.");
   if (all.untimed > 0)
     out.push_back(std::to_string(all.untimed) +
                   " kernels or copies have no times and are not shown: the recording ended before they "
                   "did, or the GPU had no memory for their times.");
-  if (all.unread > 0) out.push_back(std::to_string(all.unread) + " records of GPUs could not be read.");
+  if (all.unread > 0) out.push_back(std::to_string(all.unread) + " GPU records could not be read.");
   return out;
 }
 
@@ -148,7 +148,7 @@ std::string told(const std::vector<ByteFault>& damaged, std::size_t segments) {
   return std::to_string(damaged.size()) + " of " + std::to_string(segments) +
          (damaged.size() == 1 ? " segments is" : " segments are") + " damaged, first at byte " +
          std::to_string(damaged[0].offset) + ": " + std::to_string(lost) +
-         " bytes of records could not be read. The rest was; if the file was copied, copy it again.";
+         " bytes of records could not be read. The rest was read; if the file was copied, copy it again.";
 }
 
 }  // namespace
@@ -161,7 +161,7 @@ bool is_recording(std::span<const char> first_bytes) {
 Times::Times(Clock clock, std::vector<ClockPair> pairs) : pairs_(std::move(pairs)) {
   std::sort(pairs_.begin(), pairs_.end(),
             [](const ClockPair& a, const ClockPair& b) { return a.tick < b.tick; });
-  // Two instants close to each other say little about the rate.
+  // Two instants close to each other give a poor estimate of the rate.
   constexpr std::int64_t kApart = 10'000'000;  // ns
   std::vector<ClockPair> kept;
   for (const ClockPair& pair : pairs_)
@@ -190,7 +190,7 @@ std::int64_t Times::ns(std::uint64_t tick) const {
 }
 
 std::int64_t Times::of_monotonic(std::int64_t ns) const {
-  // The real-time clock may be set while a program runs: one offset for all of a recording.
+  // The real-time clock may be set while a program runs, so the whole recording uses one offset.
   const std::int64_t offset = pairs_.empty() ? 0 : pairs_[0].realtime_ns - pairs_[0].monotonic_ns;
   return std::clamp(ns, -2 * kFarthest, 2 * kFarthest) + offset;
 }
@@ -238,7 +238,7 @@ Texts::Texts(const Segment& segment) {
 }
 
 Result<Recording> Recording::open(std::span<const char> file) {
-  if (!is_recording(file) || file.size() < kHeaderBytes) return Error{"is no recording of stepscope", "", 0};
+  if (!is_recording(file) || file.size() < kHeaderBytes) return Error{"is not a stepscope recording", "", 0};
   const auto header = copied<PlainHeader>(file);
   if (header.version != kVersion || header.header_bytes != kHeaderBytes ||
       header.segment_bytes != kSegmentBytes)
@@ -257,20 +257,21 @@ Result<Recording> Recording::open(std::span<const char> file) {
   out.segments_ = std::move(contents.segments);
   if (contents.cut > 0)
     out.lose("The recording is cut off: " + std::to_string(contents.cut) +
-             " segments are missing or not whole.");
+             " segments are missing or incomplete.");
   if (!contents.damaged.empty()) {
     out.notes_.push_back(told(contents.damaged, out.segments_.size()));
     out.faults_.insert(out.faults_.end(), contents.damaged.begin(), contents.damaged.end());
   }
   if (out.dropped_ > 0)
-    out.lose(std::to_string(out.dropped_) +
-             (header.disk_was_full != 0
-                  ? " records found no room, as the disk was full: record to another disk."
-                  : " records found no room: record fewer steps, or allow the recording more memory."));
+    out.lose(
+        std::to_string(out.dropped_) +
+        (header.disk_was_full != 0
+             ? " records were dropped because the disk was full: record to another disk."
+             : " records were dropped: record fewer steps, or raise the recording's limit (megabytes)."));
   for (const std::string& sentence : device_losses(contents.counts)) out.lose(sentence);
   if (contents.unknown_kinds > 0)
     out.notes_.push_back(std::to_string(contents.unknown_kinds) +
-                         " records are of kinds that this version of stepscope does not know: open the "
+                         " records are of kinds unknown to this version of stepscope: open the "
                          "recording with the version that made it.");
   out.times_ = Times(static_cast<Clock>(header.clock), std::move(contents.pairs));
   out.begin_tick_ = header.begin.tick;

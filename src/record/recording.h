@@ -1,5 +1,5 @@
-// A recording, read: its records checked, its ticks turned into time. The file is not believed: what does not
-// fit is left out and counted, see intact.h.
+// Reads a recording: checks its records and converts its ticks to time. The file is not trusted: invalid
+// records are left out and counted, see intact.h.
 #pragma once
 
 #include <cstdint>
@@ -18,54 +18,54 @@ namespace stepscope::record {
 
 bool is_recording(std::span<const char> first_bytes);
 
-/// Ticks to ns since 1970, by lines between instants that were read on both clocks.
+/// Converts ticks to ns since 1970 by linear interpolation between clock pairs.
 class Times {
  public:
   Times() = default;
   Times(Clock clock, std::vector<ClockPair> pairs);
   std::int64_t ns(std::uint64_t tick) const;
-  /// Of an instant of the monotonic clock.
+  /// ns since 1970 of a time of the monotonic clock.
   std::int64_t of_monotonic(std::int64_t ns) const;
-  /// The monotonic clock is the same, and is since 1970 what it is to `other`.
+  /// Uses `other`'s offset from the monotonic clock to 1970; both must use the same monotonic clock.
   void count_from(const Times& other);
 
  private:
   std::vector<ClockPair> pairs_;  // by tick
-  std::vector<double> slopes_;    // from pair i on, ns per tick
+  std::vector<double> slopes_;    // ns per tick, from pair i on
 };
 
 struct Segment {
   std::uint32_t thread = 0;
   std::uint64_t torch_thread = 0;
   std::string thread_name;
-  std::span<const char> records;  ///< all that were committed
-  std::vector<Stretch> damaged;   ///< of them, in order
+  std::span<const char> records;  ///< all committed records
+  std::vector<Stretch> damaged;   ///< parts of `records`, in order
 };
 
 class Recording {
  public:
   Recording() = default;
-  /// `file` outlives it. An error where it is no recording, or of another version.
+  /// `file` must outlive the result. An error if it is not a recording, or of another version.
   static Result<Recording> open(std::span<const char> file);
 
   std::uint32_t pid() const { return pid_; }
   std::uint32_t flags() const { return flags_; }
   std::uint64_t dropped() const { return dropped_; }
   bool stopped() const { return stopped_; }
-  /// Of a data loader's worker: the process that it works for, else 0; and its number.
+  /// Of a data loader's worker: its parent's pid (else 0), and its number.
   std::uint32_t parent() const { return parent_; }
   std::uint32_t worker() const { return worker_; }
   const std::string& host() const { return host_; }
   const Times& times() const { return times_; }
   std::int64_t begin_ns() const { return begin_; }
-  /// Of the stop, or of the last record.
+  /// Time of the stop; begin_ns() if it was not stopped.
   std::int64_t end_ns() const { return end_; }
   const std::vector<Segment>& segments() const { return segments_; }
   /// What was lost or could not be read, as sentences.
   const std::vector<std::string>& notes() const { return notes_; }
-  /// The same by the places in the file; what is only not known to this program is no fault.
+  /// The same by place in the file, without records of unknown kinds.
   const std::vector<ByteFault>& faults() const { return faults_; }
-  /// An instant of this recording and of its parent's gets the same time.
+  /// Puts this recording on its parent's time line: one instant has the same time in both.
   void take_times_of(const Recording& parent);
 
  private:
@@ -84,14 +84,14 @@ class Recording {
   std::vector<ByteFault> faults_;
 };
 
-/// Names and signatures of a segment by id; what is not there is "".
+/// Names and signatures of a segment by id; "" for an unknown id.
 class Texts {
  public:
   explicit Texts(const Segment& segment);
   std::string_view operator[](std::uint32_t id) const {
     return id < by_id_.size() ? by_id_[id] : std::string_view();
   }
-  /// Of an op's name: which overload it is of.
+  /// The overload that belongs to an op's name.
   std::string_view overload(std::uint32_t id) const {
     return id < overloads_.size() ? overloads_[id] : std::string_view();
   }
@@ -100,7 +100,7 @@ class Texts {
   std::vector<std::string_view> by_id_, overloads_;
 };
 
-/// Calls `take` with each whole record of the segment; true unless there are others.
+/// Calls `take` with each undamaged record of the segment. False if the segment has damaged records.
 bool for_each_record(const Segment& segment,
                      const std::function<void(const Record&, std::span<const char>)>& take);
 

@@ -19,7 +19,7 @@ Result<RecordingFile> RecordingFile::open(const std::string& path) {
   if (::fstat(file, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0)
     at = ::mmap(nullptr, static_cast<std::size_t>(about.st_size), PROT_READ, MAP_SHARED, file, 0);
   ::close(file);
-  if (at == MAP_FAILED) return Error{"is no recording", path};
+  if (at == MAP_FAILED) return Error{"is not a stepscope recording", path};
   RecordingFile out({static_cast<const char*>(at), static_cast<std::size_t>(about.st_size)});
   auto recording = Recording::open(out.bytes_);
   if (!recording) return Error{recording.error().message, path, recording.error().byte};

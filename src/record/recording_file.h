@@ -1,4 +1,4 @@
-// A recording's file, mapped: pages of segments that were never claimed cost nothing.
+// A recording's file, mapped into memory: segments that were never claimed take no memory.
 #pragma once
 
 #include <string>

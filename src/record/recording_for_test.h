@@ -1,4 +1,4 @@
-// A recording for tests, made of records.
+// Builds a recording from records, for tests.
 #pragma once
 
 #include <cstring>
@@ -23,7 +23,7 @@ inline void put_text(std::string& records, std::uint32_t id, std::string_view te
   records.resize(end);
 }
 
-/// Of process 7; 90 ms long, a tick is a ns.
+/// Process 7; 90 ms long; a tick is 1 ns.
 struct HeaderForTest : Header {
   HeaderForTest() : Header{} {
     std::memcpy(magic, kMagic, sizeof kMagic);
@@ -38,7 +38,7 @@ struct HeaderForTest : Header {
   }
 };
 
-/// One segment, of thread 9.
+/// A recording of one segment, of thread 9.
 inline std::string recording_for_test(const std::string& records, const Header& header = HeaderForTest()) {
   std::string file(kHeaderBytes, '\0');
   std::memcpy(file.data(), static_cast<const void*>(&header), sizeof header);

@@ -17,7 +17,7 @@
 namespace stepscope::record {
 namespace {
 
-// A clock that is 2 ns a tick for 10 s, then 3 ns.
+// A clock with 2 ns per tick for 10 s, then 3 ns per tick.
 TEST(RecordedTimes, FollowLinesBetweenInstants) {
   const std::int64_t epoch = 1'700'000'000'000'000'000;
   const Times times(Clock::tsc, {{1000, 500, 500 + epoch},
@@ -58,7 +58,8 @@ TEST(Inputs, AsKinetoTellsThem) {
   for (std::size_t cut = 1; cut < s.size(); ++cut) (void)inputs_text(std::string_view(s).substr(0, cut));
 }
 
-// Thread 1 runs op 5 twice, at 10 and at 20; its backward op at 90 belongs to the later one. Op 6 has none.
+// Thread 1 runs op 5 at 10 and at 20; the backward op at 90 is linked to the later run. Op 6 has no backward
+// op.
 TEST(ForwardLinks, TheLatestForwardOpWins) {
   const auto links = forward_links({{1, 5, 90, 33, true},
                                     {1, 5, 10, 11, false},
@@ -80,7 +81,7 @@ TEST(RecordedText, NumbersAndNames) {
   EXPECT_EQ(text, R"(1234.005 -0.007 "a\"b\\\n")");
 }
 
-/// A name and an op of it.
+/// A name, and an op with that name.
 std::string made_records() {
   std::string records;
   put_text(records, 1, "aten::add");
@@ -113,7 +114,7 @@ TEST(Recorded, AnOpAsKinetoWritesIt) {
   EXPECT_NE(text.find(R"("dur": 3.000)"), std::string::npos) << text;
 }
 
-/// add.Tensor, add.Scalar, then an add of which no overload was recorded and one whose overload has no name.
+/// add.Tensor, add.Scalar, then an add without a recorded overload and one whose overload has no name.
 std::string with_overloads() {
   const char* const ops[] = {"aten::add\0Tensor", "aten::add\0Scalar", "aten::add"};
   std::string records;
@@ -172,7 +173,7 @@ TEST(Recorded, AnotherVersionIsSaid) {
   EXPECT_FALSE(Recording::open(std::string("{}")).ok());
 }
 
-constexpr std::size_t kRecords = kHeaderBytes + sizeof(SegmentHeader);  // where they begin in the file
+constexpr std::size_t kRecords = kHeaderBytes + sizeof(SegmentHeader);  // where records begin in the file
 constexpr std::size_t kName = 24, kOp = sizeof(Op), kOps = 100;
 
 /// A name in 24 bytes, then 100 ops of 32 bytes each.
@@ -191,18 +192,18 @@ void overwrite(std::string& text, std::size_t at, const T& value) {
   std::memcpy(text.data() + at, &value, sizeof value);
 }
 
-/// One stretch is lost; of the ops those in it.
+/// Exactly the `bytes` at `at` are lost, and `ops_left` ops remain.
 void expect_lost(const std::string& file, std::size_t at, std::size_t bytes, std::size_t ops_left) {
   const auto recording = Recording::open(file);
   ASSERT_TRUE(recording.ok());
   ASSERT_EQ(recording->faults().size(), 1U);
   EXPECT_EQ(recording->faults()[0].offset, static_cast<std::int64_t>(at));
   EXPECT_EQ(recording->faults()[0].bytes, static_cast<std::int64_t>(bytes));
-  EXPECT_EQ(recording->notes(),
-            std::vector<std::string>{"1 of 1 segments is damaged, first at byte " + std::to_string(at) +
-                                     ": " + std::to_string(bytes) +
-                                     " bytes of records could not be read. The rest was; if the file was "
-                                     "copied, copy it again."});
+  EXPECT_EQ(recording->notes(), std::vector<std::string>{
+                                    "1 of 1 segments is damaged, first at byte " + std::to_string(at) + ": " +
+                                    std::to_string(bytes) +
+                                    " bytes of records could not be read. The rest was read; if the file was "
+                                    "copied, copy it again."});
   EXPECT_EQ(count_of(text_of(file), R"("name": "aten::add")"), ops_left);
 }
 
@@ -220,7 +221,7 @@ TEST(RecordedDamage, AWholeRecordingHasNone) {
   expect_whole(made_recording(""), 0);
 }
 
-// The last 4 bytes of op 20, which are zero in every op here, and four ops.
+// Zeros over the last 4 bytes of op 20 (zero in every op here) and over four more ops.
 TEST(RecordedDamage, ZerosInTheMiddle) {
   std::string records = many_ops();
   records.replace(place_of(20) + 28, 4 + 4 * kOp, 4 + 4 * kOp, '\0');
@@ -245,7 +246,7 @@ TEST(RecordedDamage, ARecordThatIsTooShortForItsKind) {
   expect_lost(made_recording(records), kRecords + place_of(7), kOp, kOps - 1);
 }
 
-// 93 ops of 4 units each are left from op 7 on: 372 units.
+// From op 7 on there are 93 ops of 4 units each, 372 units in all; op 7 claims 373.
 TEST(RecordedDamage, ASizePastTheEnd) {
   std::string records = many_ops();
   overwrite(records, place_of(7) + offsetof(Record, units), std::uint16_t{373});
@@ -267,7 +268,7 @@ TEST(RecordedDamage, NamesThatWereNotTold) {
   expect_lost(made_recording(records), kRecords + place_of(3), 2 * kOp, kOps - 2);
 }
 
-// Without its name no op can be told.
+// No op can be read without its name.
 TEST(RecordedDamage, ATextThatIsLongerThanItsRecord) {
   std::string records = many_ops();
   overwrite(records, sizeof(Record), std::uint32_t{12});
@@ -286,14 +287,14 @@ TEST(RecordedDamage, OfTheLastRecord) {
   expect_lost(made_recording(records), kRecords + place_of(99), kOp, kOps - 1);
 }
 
-// A thread that was stopped in the middle of a record: it is not committed, whatever stands there.
+// A thread was stopped in the middle of a record: the record is not committed, so its bytes do not matter.
 TEST(RecordedDamage, AnUnfinishedTailIsNone) {
   const std::string whole = made_recording(many_ops());
   expect_whole(whole + std::string(5000, '\0'), kOps);
   expect_whole(whole + std::string(5000, 'x'), kOps);
 }
 
-// Claimed, not filled: nothing or the clock that is told first.
+// Claimed but not filled: the segment is empty or holds only its first clock record.
 TEST(RecordedDamage, ASegmentThatIsNotBegunIsNone) {
   std::string file = made_recording(many_ops());
   file.resize(kHeaderBytes + kSegmentBytes);
@@ -306,7 +307,7 @@ TEST(RecordedDamage, ASegmentThatIsNotBegunIsNone) {
   expect_whole(file, kOps);
 }
 
-// The 32 bytes of the segment's header are lost, and nothing else.
+// Only the 32 bytes of the segment's header are lost.
 TEST(RecordedDamage, OfASegmentsHeader) {
   const std::string whole = made_recording(many_ops());
   for (const std::uint32_t committed : {0U, kSegmentBytes + 1, 0xFFFF'FFFFU}) {
@@ -315,7 +316,7 @@ TEST(RecordedDamage, OfASegmentsHeader) {
     file.resize(kHeaderBytes + kSegmentBytes);
     expect_lost(file, kHeaderBytes, sizeof(SegmentHeader), kOps);
   }
-  std::string file = whole;  // of a program that runs, a size may come while the file is read
+  std::string file = whole;  // while the program runs, the size may be written after the file was read
   overwrite(file, kHeaderBytes, std::uint32_t{0});
   overwrite(file, offsetof(Header, end), ClockPair{});
   expect_whole(file, 0);
@@ -326,7 +327,7 @@ TEST(RecordedDamage, ACutIsToldOnce) {
   const auto recording = Recording::open(std::span(whole).first(whole.size() - 5));
   ASSERT_TRUE(recording.ok());
   EXPECT_EQ(recording->notes(),
-            std::vector<std::string>{"The recording is cut off: 1 segments are missing or not whole."});
+            std::vector<std::string>{"The recording is cut off: 1 segments are missing or incomplete."});
 }
 
 TEST(RecordedDamage, KindsOfLaterVersionsAreNone) {
@@ -336,10 +337,9 @@ TEST(RecordedDamage, KindsOfLaterVersionsAreNone) {
   const auto recording = Recording::open(file);
   ASSERT_TRUE(recording.ok());
   EXPECT_TRUE(recording->faults().empty());
-  EXPECT_EQ(
-      recording->notes(),
-      std::vector<std::string>{"1 records are of kinds that this version of stepscope does not know: open "
-                               "the recording with the version that made it."});
+  EXPECT_EQ(recording->notes(),
+            std::vector<std::string>{"1 records are of kinds unknown to this version of stepscope: open "
+                                     "the recording with the version that made it."});
   EXPECT_EQ(count_of(text_of(file), R"("name": "aten::add")"), kOps);
 }
 

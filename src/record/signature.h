@@ -1,4 +1,4 @@
-// How an op's inputs are told in a signature: for each input one of these, in order, without gaps.
+// How a signature encodes an op's inputs: one `Input` byte per input, then its value, in order, without gaps.
 #pragma once
 
 #include <cstdint>
@@ -6,16 +6,16 @@
 namespace stepscope::record {
 
 enum class Input : std::uint8_t {
-  none = 0,    ///< what is not told
+  none = 0,    ///< not recorded
   tensor,      ///< u8 c10::ScalarType, u8 dimensions, u8 1: strides follow; i64 sizes, i64 strides
   list,        ///< u16 count, then that many inputs
   integer,     ///< i64
   real,        ///< double
   boolean,     ///< u8
-  absent,      ///< None, or a tensor that is not defined
-  text,        ///< u16 length, then the bytes; in fields of collectives alone
-  collective,  ///< no input: what is known of the op's collective. Fields, up to `end`: u8 CollectiveField,
-               ///< then an integer, a boolean, a text, or a list of integers whose last may be a text
+  absent,      ///< None, or an undefined tensor
+  text,        ///< u16 length, then the bytes; only in fields of collectives
+  collective,  ///< not an input, but the op's collective. Fields up to `end`: u8 CollectiveField, then an
+               ///< integer, boolean, text, or list of integers that may end in a text
 };
 
 enum class CollectiveField : std::uint8_t {
@@ -39,7 +39,7 @@ enum class CollectiveField : std::uint8_t {
   asynchronous,
 };
 
-/// Of longer lists the first ones are told.
+/// Longer lists are cut to this many elements.
 inline constexpr std::uint16_t kMaxList = 30;
 
 }  // namespace stepscope::record

@@ -1,4 +1,4 @@
-// What answers draw into a copy of a recording's file.
+// Marks that an answer adds to a copy of a recording's file.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct Drawing {
   };
   /// From an instant of one event to an instant of another.
   struct Arrow {
-    std::uint32_t from_lane, to_lane;  ///< of `lanes`
+    std::uint32_t from_lane, to_lane;  ///< indices into `lanes`
     std::int64_t from, to;
     std::int64_t weight;    ///< ns
     std::string_view type;  ///< outlives the drawing
@@ -24,7 +24,7 @@ struct Drawing {
   };
   struct Counter {
     std::string name, value_name;
-    std::string pid;  ///< of the process that it belongs to
+    std::string pid;  ///< the process that it belongs to
   };
   /// The value of a counter from a time on.
   struct Point {
@@ -33,9 +33,9 @@ struct Drawing {
     std::uint32_t counter;
   };
 
-  std::int64_t events = 0;              ///< that the file's list had when it was read
-  std::vector<std::uint32_t> critical;  ///< places in that list of events on the critical path, ascending
-  bool only_critical = false;  ///< leave other events with a duration out, but for annotations and frames
+  std::int64_t events = 0;              ///< length of the file's event list when it was read
+  std::vector<std::uint32_t> critical;  ///< indices in that list of events on the critical path, ascending
+  bool only_critical = false;           ///< omit other events with a duration, except annotations and frames
   std::vector<Lane> lanes;
   std::vector<Arrow> arrows;
   std::vector<Counter> counters;

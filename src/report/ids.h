@@ -1,4 +1,4 @@
-// The ids of rules and of health rows: what findings and warnings are called everywhere.
+// The ids of rules and health rows: findings and warnings have these names everywhere.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +43,7 @@ enum class Category : std::uint8_t {
   X(Q09) X(Q10) X(Q11) X(Q12) X(Q13) X(Q14) X(Q15) X(Q16)
 // clang-format on
 
-// The order is that of the names: ids may be compared.
+// In the order of the names, so ids may be compared.
 #define STEPSCOPE_ID(id, ...) id,
 enum class RuleId : std::uint8_t { STEPSCOPE_RULE_IDS(STEPSCOPE_ID) };
 enum class HealthId : std::uint8_t { STEPSCOPE_HEALTH_IDS(STEPSCOPE_ID) };

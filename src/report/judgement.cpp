@@ -26,14 +26,14 @@ std::string range_text(double low, double high) {
   return split_unit(most).second == suffix ? std::string(digits) + "–" + most : least + " – " + most;
 }
 
-/// 0 where it is not known.
+/// 0 if not known.
 double number(std::int64_t time) { return time == kNoInt ? 0 : static_cast<double>(time); }
 
-/// What is said of several ranks alike, in their order.
+/// Rows of several ranks that are shown as one, in their order.
 template <class Row>
 using Group = std::vector<const Row*>;
 
-/// Rows with the same key, in the order of their first ones.
+/// Groups of rows with the same key, in order of appearance.
 template <class Row, class KeyOf>
 std::vector<Group<Row>> grouped(const std::vector<Row>& rows, KeyOf key_of) {
   std::vector<Group<Row>> groups;
@@ -49,8 +49,8 @@ std::vector<Group<Row>> grouped(const std::vector<Row>& rows, KeyOf key_of) {
   return groups;
 }
 
-/// The ranks of which `text` is the same or, with other numbers, alike: "Ranks 0 and 1 (rank 0 shown)"; ""
-/// of a job of one rank.
+/// The ranks of a group: "Ranks 0 and 1", or "Ranks 0 and 1 (rank 0 shown)" if their texts differ; "" for a
+/// job of one rank.
 template <class Row>
 std::string named_ranks(const Group<Row>& group, std::string Row::* text, bool several) {
   std::vector<std::int64_t> ranks;
@@ -65,14 +65,14 @@ std::string named_ranks(const Group<Row>& group, std::string Row::* text, bool s
   return fmt::format("Ranks {}{}", listed_ranks(ranks), whose);
 }
 
-/// What `text` is of the first, behind its ranks.
+/// The first row's `text`, after the ranks of the group.
 template <class Row>
 std::string said_of_ranks(const Group<Row>& group, std::string Row::* text, bool several) {
   const std::string whose = named_ranks(group, text, several);
   return (whose.empty() ? "" : whose + ": ") + group.front()->*text;
 }
 
-/// What of a finding that does not limit now is saved once those above are done; kNothing of any.
+/// The saving after those above: kNothing if none is left, a range for a `next` finding, else "".
 std::string saving_after(const Finding& finding) {
   if (!finding.after.known()) return "";
   if (finding.after.high <= 0 || finding.when == When::covered) return std::string(kNothing);
@@ -90,7 +90,7 @@ std::string range_of(const Group<Finding>& group) {
   return range_text(least, most);
 }
 
-/// " once 1–3 are done", of all that stand above.
+/// " once 1–3 are done": all cards above this one.
 std::string once_above(const Card& card) {
   if (card.place < 2) return "";
   std::vector<std::int64_t> above;
@@ -98,7 +98,7 @@ std::string once_above(const Card& card) {
   return fmt::format(" once {} {} done", listed_ranks(above), above.size() == 1 ? "is" : "are");
 }
 
-/// What to do about the gravest of what the recording lacks, where it cannot carry a conclusion.
+/// The remedy of the gravest health row, if that row prevents a conclusion; else "".
 std::string record_first(const Verdict& verdict) {
   const auto gravest = std::min_element(verdict.health.begin(), verdict.health.end(),
                                         [](const Health& a, const Health& b) { return a.grade < b.grade; });
@@ -163,9 +163,9 @@ std::string_view heading_of(When when) {
   constexpr std::string_view kHeadings[] = {
       "What to change",
       "Next, once that is done",
-      "Nothing more once that is done",
+      "Saves nothing more once that is done",
       "Also seen; no saving is known",
-      "Nothing while something else limits",
+      "Next, but too small to matter",
       "Too small to matter",
   };
   return kHeadings[static_cast<std::size_t>(when)];
@@ -181,7 +181,7 @@ std::vector<Card> cards_of(const Verdict& verdict) {
 
 namespace {
 
-/// "1–3": the findings that are made together; "all" where none has a saving of its own.
+/// "1–3": the findings that are made together; "all" if none has a saving of its own.
 std::string members_of(const std::vector<Card>& cards) {
   std::vector<std::int64_t> places;
   for (const Card& card : cards)
@@ -194,7 +194,7 @@ std::string members_of(const std::vector<Card>& cards) {
 
 Sum together(const Verdict& verdict) {
   double least = 0, most = 0;
-  const RankVerdict* first = nullptr;  // that has several findings
+  const RankVerdict* first = nullptr;  // the first with a known sum
   for (const RankVerdict& rank : verdict.ranks) {
     if (!rank.together.known()) continue;
     least = first == nullptr ? number(rank.together.low) : std::min(least, number(rank.together.low));
@@ -234,8 +234,7 @@ std::vector<Sentence> sentences_of(const Verdict& verdict) {
 
 std::string nothing_to_change(const Verdict& verdict) {
   const std::string remedy = record_first(verdict);
-  return remedy.empty() ? "Nothing that this recording can prove worth changing."
-                        : "First record again: " + remedy;
+  return remedy.empty() ? "This recording proves no change worth making." : "Record again first: " + remedy;
 }
 
 std::vector<Warning> warnings_of(const Verdict& verdict) {

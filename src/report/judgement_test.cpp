@@ -25,7 +25,7 @@ Finding finding(RuleId id, Range saving, Range after, When when) {
   return f;
 }
 
-/// Ranks 0, 1, … of as many steps.
+/// Ranks 0, 1, … with these bounds and numbers of steps.
 std::vector<RankVerdict> ranks(const std::vector<Bound>& bounds, const std::vector<std::int64_t>& steps) {
   std::vector<RankVerdict> out(bounds.size());
   for (std::size_t i = 0; i < bounds.size(); ++i) {
@@ -104,7 +104,7 @@ TEST(Judgement, ASavingThatIsLeftOfNothing) {
   EXPECT_EQ(caveat_of(cards[3]), "");
 }
 
-// Only what limits now is made together; what adds nothing beside it, facts and what is hidden are not.
+// Only findings that limit now are made together, without covered ones, facts and hidden ones.
 TEST(Judgement, WhoIsMadeTogether) {
   const Range some{7700000, 14000000};
   Verdict verdict;
@@ -119,13 +119,13 @@ TEST(Judgement, WhoIsMadeTogether) {
   EXPECT_EQ(together(verdict).whose, "1 and 2 together");
   const std::vector<Card> cards = cards_of(verdict);
   EXPECT_EQ(saving_of(cards[2]), "saves 7.7–14 ms per step alone; nothing once 1 and 2 are done");
-  EXPECT_EQ(heading_of(cards[2].when()), "Nothing more once that is done");
-  EXPECT_EQ(heading_of(cards[3].when()), "Nothing while something else limits");
+  EXPECT_EQ(heading_of(cards[2].when()), "Saves nothing more once that is done");
+  EXPECT_EQ(heading_of(cards[3].when()), "Next, but too small to matter");
   EXPECT_EQ(heading_of(cards[4].when()), "Also seen; no saving is known");
   EXPECT_EQ(heading_of(cards[5].when()), "Too small to matter");
 }
 
-// Ranks wait for each other: what one of them gains the job gains.
+// Ranks wait for each other: the job gains what one of them gains.
 TEST(Judgement, WhatAllGiveIsTheJobs) {
   Verdict verdict;
   verdict.ranks = ranks({Bound::host, Bound::device, Bound::host}, {4, 4, 4});
@@ -182,9 +182,9 @@ TEST(Judgement, SaysWhatToRecordWhenNothingCanBeConcluded) {
   unknown.health = health(HealthClass::B, "prof.step()", HealthClass::A, "warmup=2");
   device.ranks = ranks({Bound::device}, {5});
   device.health = health(HealthClass::C, "a", HealthClass::C, "b");
-  EXPECT_EQ(nothing_to_change(unknown), "First record again: warmup=2");
-  EXPECT_EQ(nothing_to_change(device), "Nothing that this recording can prove worth changing.");
-  // What was said there is not said again.
+  EXPECT_EQ(nothing_to_change(unknown), "Record again first: warmup=2");
+  EXPECT_EQ(nothing_to_change(device), "This recording proves no change worth making.");
+  // A remedy that was shown there is not repeated.
   EXPECT_EQ(said(unknown), (std::vector<std::string>{"No steps. prof.step()", "Records are missing."}));
 }
 
@@ -194,7 +194,7 @@ TEST(Judgement, HealthNamesRanksTogether) {
   EXPECT_EQ(said(verdict), (std::vector<std::string>{
                                "Ranks 0 and 1: The file ends early. Affects every total. Let the job finish.",
                                "Rank 0: No Python stacks. Affects source lines. with_stack=True"}));
-  // Where the sentence was said behind its ranks, the rest is left.
+  // A printer that has shown the sentence after its ranks still needs the rest.
   const std::vector<Warning> warnings = warnings_of(verdict);
   EXPECT_EQ(warnings[0].said, "The file ends early.");
   EXPECT_EQ(warnings[0].whose, "Ranks 0 and 1");
@@ -225,7 +225,7 @@ TEST(Judgement, EvidenceNamesAnalyses) {
             (std::vector<std::string_view>{"idle", "input_wait", "kernels", "overview"}));
 }
 
-// What JSON, CSV and Python have of a verdict.
+// The verdict in JSON, CSV and Python.
 TEST(Verdict, TablesPrintTheStructs) {
   Verdict verdict;
   verdict.several = true;

@@ -26,7 +26,7 @@ std::string_view without_signature(std::string_view name) {
 /// "a::b<c::d>" as "b<d>".
 std::string without_namespaces(std::string_view name) {
   std::string out;
-  std::size_t word = 0;  // where the present word began in `out`
+  std::size_t word = 0;  // where the current word begins in `out`
   for (std::size_t i = 0; i < name.size(); ++i) {
     const char c = name[i];
     if (c == ':' && i + 1 < name.size() && name[i + 1] == ':') {

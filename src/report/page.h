@@ -1,5 +1,5 @@
-// Several reports to be read as one: what `stepscope report` shows. Printers for people read the verdict from
-// its structs, every other table by its shape; JSON and CSV have the reports as they are.
+// Several reports on one page, as `stepscope report` shows them. Printers for people take the verdict from
+// its structs and every other table by its shape; JSON and CSV print the reports as they are.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ struct Page {
   std::string title;  ///< what was read, e.g. "trace.json.gz · rank 0 · 6 steps"
   std::vector<Report> reports;
   std::vector<std::string> next;        ///< commands worth trying next
-  std::optional<Verdict> verdict = {};  ///< printed by the first report
-  std::string headline = {};            ///< of a comparison; printed by the first table of the first report
+  std::optional<Verdict> verdict = {};  ///< the first report holds its tables
+  std::string headline = {};            ///< of a comparison; also the first table of the first report
 };
 
-/// The reports beside the one that prints the verdict.
+/// The reports without that of the verdict.
 std::span<const Report> answers(const Page& page);
 
 /// Parts of one whole, e.g. where the time of a step goes.
@@ -32,20 +32,19 @@ struct Part {
   std::string amount;  ///< for people
 };
 
-/// How the rows or columns of a table divide a whole; empty when they do not. A table of shape `bars` with a
-/// text key and one share column gives its rows, in order, if there are at most 12 and they add up to 1 (2 %
-/// apart).
+/// The rows of a table that divide a whole, in order; empty if they do not. The table has shape `bars`, a
+/// text key, one share column and at most 12 rows, whose shares add up to 0.98 … 1.005.
 std::vector<Part> parts_of(const Table& table);
 
-/// One bar per row: the columns that divide it.
+/// One bar per row: the columns that are its parts.
 struct Stack {
   std::vector<const Column*> keys;  ///< name a row's bar, e.g. rank and step
   const Column* whole = nullptr;    ///< length of a row's bar, nullptr: the parts' sum
   std::vector<const Column*> parts;
 };
 
-/// The stack in a table of shape `bars`: at least two columns with role share, or else at least two that are
-/// tagged as parts. nullopt otherwise.
+/// The stack in a table of shape `bars`: at least two columns with role share, or else at least two tagged as
+/// parts. nullopt otherwise.
 std::optional<Stack> stack_of(const Table& table);
 
 /// Whether each row is a rank.

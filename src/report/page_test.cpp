@@ -22,7 +22,7 @@ TEST(Page, OrderIsVerdictWholeFindingsHealthRest) {
     EXPECT_NE(text.find(part, at), std::string::npos) << part << " in\n" << text;
     at = std::min(text.find(part, at), text.size());
   }
-  EXPECT_EQ(text.find("Health"), std::string::npos);  // tables of the verdict are for machines
+  EXPECT_EQ(text.find("Health"), std::string::npos);  // the verdict's tables are for machines
 }
 
 TEST(Page, NotesAreSaidOnce) {

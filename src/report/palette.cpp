@@ -6,7 +6,7 @@
 namespace stepscope::report {
 namespace {
 
-// Hatches are lines that meet those of the neighbouring tiles.
+// Hatch lines continue in the neighbouring tiles.
 constexpr Paint kPaints[kFamilies] = {
     {"compute", "#A25D4D", "#FFFFFF", "#E35142", "#101418", "█", "", 167},
     {"elementwise", "#7B480B", "#FFFFFF", "#F28B00", "#101418", "▓", "M1 2h2M5 6h2", 172},
@@ -29,7 +29,7 @@ struct Word {
   Family family;
 };
 
-// The first one found in a name decides.
+// The first word of this list that a name contains decides.
 constexpr Word kWords[] = {
     {"comm", Family::communication},
     {"collective", Family::communication},

@@ -1,6 +1,6 @@
-// How a kind of work looks, the same on the terminal and in HTML, in every chart: a colour and a hatch. Any
-// two colours but the two greys differ by at least 9 OKLab units (x 100) for normal, protan, deutan and
-// tritan vision; no two hatches are alike, so paper without colour says the same.
+// How a kind of work looks on the terminal and in HTML, in every chart: a colour and a hatch. Any two colours
+// except the two greys differ by at least 9 OKLab units (x 100) for normal, protan, deutan and tritan vision.
+// No two hatches are the same, so charts can be read without colour.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ inline constexpr int kFamilies = 13;
 struct Paint {
   std::string_view name;        ///< class name in HTML
   std::string_view light;       ///< on #FFFFFF
-  std::string_view light_text;  ///< on top of it
+  std::string_view light_text;  ///< text on `light`
   std::string_view dark;        ///< on #14181D
   std::string_view dark_text;
   std::string_view cell;   ///< the hatch on a terminal, one cell
@@ -38,7 +38,7 @@ struct Paint {
 
 const Paint& paint_of(Family family);
 
-/// The family that a column, class or category name speaks of; `other` when it is none of ours.
+/// The family of a column, class or category name, by the words in it; else `other`.
 Family family_of(std::string_view name);
 
 }  // namespace stepscope::report

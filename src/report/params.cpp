@@ -35,7 +35,7 @@ constexpr ParamSpec kCommon[] = {
     {"step", ParamSpec::Type::steps, "", "",
      "only this step (7) or these (7-9), by their numbers in the trace"},
     {"top", ParamSpec::Type::integer, "0", "",
-     "keep the first N rows of each table, curves aside; 0 keeps all"},
+     "keep the first N rows of each table, except curves; 0 keeps all"},
     {"sort", ParamSpec::Type::text, "", "", "sort by this column, largest first"},
 };
 

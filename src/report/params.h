@@ -30,10 +30,10 @@ class Params {
   bool flag(std::string_view name) const { return has(name) && text(name) != "false"; }
   /// The integer value, or `fallback` when absent or not a number.
   std::int64_t integer(std::string_view name, std::int64_t fallback = 0) const;
-  /// First and last of a number or a range ("7", "7-9"), or `fallback` when absent or neither.
+  /// First and last of a number or a range ("7", "7-9"), or `fallback` when absent or invalid.
   std::pair<std::int64_t, std::int64_t> range(std::string_view name,
                                               std::pair<std::int64_t, std::int64_t> fallback) const;
-  /// A percentage as a share, 0 … 1, or `fallback` when absent or none.
+  /// A percentage as a share, 0 … 1, or `fallback` when absent or invalid.
   double share(std::string_view name, double fallback = 0) const;
   /// The text value, or `fallback` when absent.
   std::string_view text(std::string_view name, std::string_view fallback = "") const;

@@ -89,7 +89,7 @@ Extent extent_of(const std::vector<double>& values, bool with_zero) {
 
 double place_in(Extent extent, double value) {
   const double place = (value - extent.low) / (extent.high - extent.low);
-  return place > 0 ? std::min(place, 1.0) : 0.0;  // NaN, from ranges beyond all doubles, is 0 too
+  return place > 0 ? std::min(place, 1.0) : 0.0;  // NaN, if the extent overflows, becomes 0 too
 }
 
 std::vector<Span> spans_of(const Series& series, Extent x, int columns) {

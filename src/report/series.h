@@ -19,7 +19,7 @@ struct Series {
 struct Curves {
   const Column* x = nullptr;  ///< the numeric key, nullptr when the table has none
   std::vector<Series> series;
-  std::size_t left_out = 0;  ///< groups beyond the `most` first ones
+  std::size_t left_out = 0;  ///< series beyond the first `most`
 };
 
 /// x is the last numeric key column (unit ns is preferred); the other keys make groups.
@@ -29,11 +29,10 @@ struct Extent {
   double low = 0, high = 0;
 };
 
-/// The values' bounds, with 0 included when all are on one side of it; low < high always.
+/// The values' bounds, low < high. `with_zero`: extended to 0 if all values are on one side of it.
 Extent extent_of(const std::vector<double>& values, bool with_zero);
 
-/// What a plot's column shows: the least and the most of the values that hold in it; low > high when there is
-/// none.
+/// The smallest and largest value in one column of a plot; low > high if there is none.
 struct Span {
   double low = HUGE_VAL, high = -HUGE_VAL;
 };

@@ -1,4 +1,4 @@
-// A table declared once: a line per column with its name, where a row of the answer has it, its unit and its
+// A table declared once, a line per column: its name, its source in a row of the answer, its unit and its
 // role. Answers are structs of numbers and ids; a Sheet is how they print.
 #pragma once
 
@@ -16,8 +16,8 @@
 
 namespace stepscope::report {
 
-/// One column of a table whose rows are `Row`s. A member or a function gives the cell: integers, reals or
-/// texts. Texts are keys unless said otherwise.
+/// One column of a table whose rows are `Row`s. A member or a function returns the cell: integers, reals or
+/// texts. Texts are keys by default.
 template <class Row>
 struct Field {
   using Int = std::int64_t (*)(const Row&);
@@ -30,7 +30,7 @@ struct Field {
   Cell cell;
   Unit unit = Unit::none;
   Use use;
-  bool of_several = false;  ///< only where the job has several ranks
+  bool of_several = false;  ///< the column exists only if the job has several ranks
 
   template <class Given>
     requires std::constructible_from<Cell, Given>
@@ -42,7 +42,7 @@ struct Field {
       : name(column), cell(given), use(its_use) {}
 };
 
-/// The key column "rank", which exists only where the job has several ranks.
+/// The key column "rank", which exists only if the job has several ranks.
 template <class Row, class Base>
 constexpr Field<Row> rank_field(std::int64_t Base::* member) {
   Field<Row> field("rank", static_cast<std::int64_t Row::*>(member), Unit::none, Tag::rank);
@@ -50,7 +50,7 @@ constexpr Field<Row> rank_field(std::int64_t Base::* member) {
   return field;
 }
 
-/// For a member that is an enum: its name as text, by the name_of() beside its type.
+/// The text of a member that is an enum: its name, from the name_of() beside its type.
 template <auto member>
 struct Named;
 template <class Row, class Value, Value Row::* member>
@@ -93,7 +93,7 @@ void add_column(Table& table, const Field<Row>& field, const std::vector<Row>& r
 
 }  // namespace sheet
 
-/// `rows` printed as `sheet` says, under `title` where that is not "".
+/// `rows` as a table. `title` replaces that of `sheet` unless it is "".
 template <class Row>
 Table tabulate(const Sheet<Row>& sheet, const std::vector<Row>& rows, bool several_ranks,
                std::string title = "") {
@@ -103,15 +103,15 @@ Table tabulate(const Sheet<Row>& sheet, const std::vector<Row>& rows, bool sever
   return table;
 }
 
-/// A number of an answer that stands as a row of its own: its name and the member that has it.
+/// A number of an answer that gets a row of its own: its name and its member.
 template <class Answer>
 struct Fact {
   std::string_view name;
   std::int64_t Answer::* member;
-  bool only_if_known = false;  ///< no row where it is kNoInt
+  bool only_if_known = false;  ///< no row if it is kNoInt
 };
 
-/// Facts of each rank, a row each. `Answer` has a member `rank`.
+/// Facts of each rank, one row per fact. `Answer` has a member `rank`.
 template <class Answer>
 struct FactSheet {
   std::string_view title, column;

@@ -9,7 +9,7 @@
 
 namespace stepscope::report {
 
-/// a + b, held at the ends of the range instead of overflowing; never kNoInt.
+/// a + b, saturated instead of overflowing; never kNoInt.
 inline std::int64_t plus(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
   if (!__builtin_add_overflow(a, b, &sum) && sum != kNoInt) return sum;
@@ -26,8 +26,8 @@ inline double ratio(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : kNoReal;
 }
 
-/// Nearest rank: the smallest value that at least the share `q` (0 … 1) of the values does not exceed, so
-/// always one of the values. Reorders `values`; kNoInt when there are none.
+/// Nearest rank: the smallest of the values such that at least a share `q` (0 … 1) of them does not exceed
+/// it. Reorders `values`; kNoInt when there are none.
 std::int64_t quantile(std::span<std::int64_t> values, double q);
 
 }  // namespace stepscope::report

@@ -7,11 +7,11 @@
 
 namespace stepscope::report {
 
-/// Letters to insert, drop, change or swap with their neighbour to turn `a` into `b`.
+/// Edits that turn `a` into `b`: a letter inserted, dropped, changed or swapped with its neighbour.
 std::size_t edits_between(std::string_view a, std::string_view b);
 
-/// The choice nearest to `word`, "" when none is near: at most a third of its letters away, or one begins the
-/// other.
+/// The choice nearest to `word`: within a third of its letters or, from 3 letters on, one is a prefix of the
+/// other. "" if there is none.
 std::string nearest(std::string_view word, const std::vector<std::string>& choices);
 
 /// " Did you mean 'x'?", or "".

@@ -1,5 +1,5 @@
-// What an answer is. A Report is tables plus notes; a Table is named, typed columns with units and a shape
-// that says how a person should see it. Reports own all their data and never point back into a Trace.
+// The output of an analysis. A Report is tables plus notes; a Table is named, typed columns with units and a
+// shape that tells how a person should see it. Reports own all their data and never point back into a Trace.
 #pragma once
 
 #include <cmath>
@@ -38,11 +38,11 @@ enum class Role : std::uint8_t {
   change,  ///< a difference: printed with its sign, growth and decline in two colours
 };
 
-/// What a column means to those who draw or compare tables, whatever analysis made them. Not printed.
+/// What a column means to code that draws or compares tables of any analysis. Not printed.
 enum class Tag : std::uint8_t {
   none,
   rank,        ///< key: a rank
-  of_one_run,  ///< key: an event, a step or a time, which is nothing in another recording
+  of_one_run,  ///< key: an event, a step or a time, meaningless in another recording
   part,        ///< value: a part of the row's whole
   whole,       ///< value: what the parts of a row add up to
 };
@@ -59,7 +59,7 @@ struct Use {
 /// How a person should see the table. Views exist per shape, not per analysis.
 enum class Shape : std::uint8_t { table, bars, curve, tree, flame, matrix, timeline };
 
-/// Absent values: what cannot be computed is empty, never 0. Printed as nothing, in JSON as null.
+/// Absent values: a number that cannot be computed is empty, never 0. Printed as nothing, in JSON as null.
 inline constexpr std::int64_t kNoInt = std::numeric_limits<std::int64_t>::min();
 inline constexpr double kNoReal = std::numeric_limits<double>::quiet_NaN();
 
@@ -124,7 +124,7 @@ struct Report {
   std::string name;  ///< the analysis that made it, e.g. "steps"
   std::vector<Table> tables;
   std::vector<std::string> notes;  ///< sentences a reader must see: what is missing, partial or estimated
-  std::string question = {};       ///< what it answers, for a heading; "" when the name says it
+  std::string question = {};       ///< for a heading; "" if the name is enough
 };
 
 /// The machine-readable names used in JSON, e.g. "ns", "share", "key", "curve".

@@ -8,15 +8,16 @@
 
 namespace stepscope::report {
 
-/// Of two samples of sizes m and n from one distribution: U is the number of pairs in which the second is the
-/// larger. Exact up to m·n = 10,000, a normal approximation beyond. O((m·n)²) once, small numbers apart.
+/// The distribution of U for two samples of sizes m and n from one population: the number of pairs in which
+/// the second value is larger. Exact up to m·n = 10,000, else a normal approximation. Construction is
+/// O((m·n)²).
 class MannWhitney {
  public:
   MannWhitney(std::size_t m, std::size_t n);
   /// P(U ≤ u).
   double at_most(double u) const;
   /// The largest k with 2·P(U ≤ k − 1) ≤ alpha: the k-th smallest and k-th largest difference bound the
-  /// interval of level 1 − alpha. 0: no pair does, the samples are too small.
+  /// interval of level 1 − alpha. 0: no k does, the samples are too small.
   std::size_t bound_at(double alpha) const;
 
  private:
@@ -27,12 +28,12 @@ class MannWhitney {
 /// How far `b` lies above `a`.
 struct Shift {
   double middle = 0;         ///< the median of all differences
-  double low = 0, high = 0;  ///< of level 1 − alpha; infinite when the samples are too small for it
+  double low = 0, high = 0;  ///< interval of level 1 − alpha; infinite if the samples are too small
   bool bounded() const { return low > -1e300 && high < 1e300; }
   bool excludes(double value) const { return low > value || high < value; }
 };
 
-/// `widening` ≥ 1 stretches the interval about its middle: the root of n ÷ n_effective. O(mn log mn).
+/// `widening` ≥ 1, √(n ÷ n_effective), stretches the interval about its middle. O(mn log mn).
 Shift shift_of(std::span<const double> a, std::span<const double> b, const MannWhitney& distribution,
                double alpha, double widening = 1);
 
@@ -40,13 +41,13 @@ Shift shift_of(std::span<const double> a, std::span<const double> b, const MannW
 double p_value(std::span<const double> a, std::span<const double> b, const MannWhitney& distribution,
                double shift, double widening = 1);
 
-/// Correlation of neighbours, about the mean of each series, both series together; 0 when nothing varies.
+/// Correlation of neighbouring values, both series pooled, each about its own mean; 0 if nothing varies.
 double lag1_correlation(std::span<const double> a, std::span<const double> b);
 
-/// (1 + ρ) ÷ (1 − ρ) for ρ > 0, else 1: how many neighbours together tell as much as one independent value.
+/// (1 + ρ) ÷ (1 − ρ) for ρ > 0, else 1: how many neighbouring values are worth one independent value.
 double redundancy(double correlation);
 
-/// Holm's step-down correction: p-values, in the order given, as if each had been asked alone.
+/// Holm's step-down correction for several tests: the adjusted p-values, in the order given.
 std::vector<double> holm(std::span<const double> p_values);
 
 }  // namespace stepscope::report

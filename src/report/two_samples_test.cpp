@@ -18,7 +18,7 @@ TEST(TwoSamples, MannWhitneyCountsArrangements) {
   EXPECT_DOUBLE_EQ(two.at_most(1), 2.0 / 6);
   EXPECT_DOUBLE_EQ(two.at_most(2), 4.0 / 6);
   EXPECT_DOUBLE_EQ(two.at_most(4), 1);
-  // 1 and 3: the one stands in any of four places.
+  // Sizes 1 and 3: the single value takes any of four places.
   EXPECT_DOUBLE_EQ(MannWhitney(1, 3).at_most(0), 0.25);
   EXPECT_DOUBLE_EQ(MannWhitney(3, 1).at_most(2), 0.75);
 }
@@ -70,13 +70,13 @@ TEST(TwoSamples, NeighboursThatAgreeCountLess) {
 }
 
 TEST(TwoSamples, HolmStepsDown) {
-  // Sorted 0.01, 0.02, 0.04: times 3, 2, 1 and never below the one before.
+  // Sorted 0.01, 0.02, 0.04: times 3, 2, 1 and never below the previous one.
   EXPECT_EQ(holm(Sample{0.02, 0.01, 0.04}), (Sample{0.04, 0.03, 0.04}));
   EXPECT_EQ(holm(Sample{0.6, 0.7}), (Sample{1, 1}));
 }
 
-/// Of many pairs of log step times with 3 % noise: how often the interval misses the planted shift, how often
-/// it lies above 0.
+/// Over many pairs of log step times with 3 % noise: how often the interval misses the planted shift, and how
+/// often it lies above 0.
 struct Rates {
   double missed = 0, slower = 0;
 };

@@ -13,7 +13,7 @@ namespace {
 struct Scale {
   double factor;  ///< raw units in one of these
   std::string_view suffix;
-  double before = 999.5;  ///< how many of the scale before it may be shown at most
+  double before = 999.5;  ///< values below this many of the previous unit stay in it
 };
 
 constexpr Scale kTime[] = {{1, "ns"},  {1e3, "µs"},   {1e6, "ms"},
@@ -125,7 +125,7 @@ struct Common {
   int decimals;
 };
 
-/// The largest value's unit; decimals for two digits of the least, as far as the largest keeps four.
+/// The unit of the largest value; decimals for two digits of the smallest, while the largest keeps four.
 Common common_scale(const Column& column) {
   const ColumnRange range = range_of(column);
   const Scale scale = scale_for(range.most, column.unit);

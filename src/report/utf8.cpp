@@ -114,7 +114,7 @@ std::string clipped(std::string_view text, int cells) {
 
 namespace {
 
-/// How long the first word of `text` is; a number's unit belongs to it.
+/// Length of the first word of `text`, including the unit after a number.
 std::size_t word_length(std::string_view text) {
   constexpr std::string_view kUnits[] = {"%",   "ns",  "µs",  "ms",      "s",       "min",  "h",   "B",
                                          "KiB", "MiB", "GiB", "GFLOP/s", "TFLOP/s", "GB/s", "TB/s"};

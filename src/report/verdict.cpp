@@ -5,7 +5,7 @@
 namespace stepscope::report {
 namespace {
 
-/// A finding and what its place in the verdict adds.
+/// A finding and its context in the verdict.
 struct FindingRow {
   const Finding* finding;
   std::int64_t place;

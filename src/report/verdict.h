@@ -1,4 +1,4 @@
-// What the advice on a job comes to. `advise` fills it in; the page and its printers read it, and the tables
+// The result of the advice on a job. `advise` fills it in; the page and its printers read it, and the tables
 // "Verdict", "Findings" and "Health" print it.
 #pragma once
 
@@ -12,9 +12,9 @@
 
 namespace stepscope::report {
 
-/// Who waits for whom: the word that decides which savings are real.
+/// What limits a step, i.e. who waits for whom: this decides which savings are real.
 enum class Bound : std::uint8_t {
-  unknown,        ///< the recording cannot tell
+  unknown,        ///< the recording cannot prove it
   too_little,     ///< under 20 device events or 1 ms of device work: not a training or inference step
   host_only,      ///< no device activity recorded
   host,           ///< the device waits for the host
@@ -24,12 +24,12 @@ enum class Bound : std::uint8_t {
 };
 std::string_view name_of(Bound bound);
 
-/// What the advice comes to.
+/// The outcome of the advice on a rank.
 enum class Outcome : std::uint8_t {
-  findings,     ///< at least one is worth a hundredth of the step for certain, or three hundredths at best
+  findings,     ///< at least one saves 1 % of the step for certain, or 3 % at best
   nothing,      ///< nothing is wrong: the device is busy with compute, and no rule fires
-  no_fix,       ///< something limits, and no rule knows a change worth its while
-  cannot_tell,  ///< the recording cannot carry a verdict
+  no_fix,       ///< something limits, but no rule has a change that is worth making
+  cannot_tell,  ///< the recording cannot support a verdict
   no_step,      ///< not a training or inference step
 };
 std::string_view name_of(Outcome outcome);
@@ -38,9 +38,9 @@ std::string_view name_of(Outcome outcome);
 enum class When : std::uint8_t {
   now,      ///< it limits now
   next,     ///< it limits once the findings above are done
-  covered,  ///< it saves alone, and nothing beside those above
+  covered,  ///< it saves alone, but nothing after those above
   fact,     ///< no saving is known
-  hidden,   ///< shown only when asked for: something else hides what it would save
+  hidden,   ///< shown only when asked for: a `next` one that saves too little
   small,    ///< shown only when asked for: it saves too little
 };
 std::string_view name_of(When when);
@@ -52,7 +52,7 @@ std::string_view name_of(Confidence confidence);
 enum class HealthClass : char { A = 'A', B = 'B', C = 'C' };
 std::string_view name_of(HealthClass grade);
 
-/// A saving per step (of the recording where no step is marked), ns.
+/// A saving per step (per recording if no step is marked), ns.
 struct Range {
   std::int64_t low = kNoInt, high = kNoInt;
   bool known() const { return high != kNoInt; }
@@ -65,7 +65,7 @@ struct Proof {
 };
 /// "idle: cause input, 62 ms".
 std::string text_of(const Proof& proof);
-/// The pieces between semicolons.
+/// The pieces, separated by semicolons.
 std::string text_of(const std::vector<Proof>& proofs);
 
 /// One cause, what it costs, how sure that is, what to change and how to check.
@@ -74,7 +74,7 @@ struct Finding {
   std::string title;  ///< one sentence with its number
   std::int64_t rank = -1;
   bool per_step = true;  ///< false: savings are of the whole recording, which has no step marks
-  Range saving;          ///< alone; not known: a fact without a saving
+  Range saving;          ///< alone; unknown: a fact without a saving
   Range after;           ///< once the findings above are done; may be unknown
   When when = When::now;
   std::string aside;  ///< what to know beside the saving, a clause or two
@@ -102,10 +102,10 @@ struct RankVerdict {
   Outcome outcome = Outcome::cannot_tell;
   std::string headline;              ///< one sentence that a person can act on
   std::int64_t step = kNoInt;        ///< mean length, ns
-  std::int64_t steps = 0;            ///< complete ones in the window
-  std::int64_t saved_from = kNoInt;  ///< the step that savings are taken off, ns
+  std::int64_t steps = 0;            ///< complete steps in the window
+  std::int64_t saved_from = kNoInt;  ///< length of the step that savings are subtracted from, ns
   Range together;                    ///< of all findings that limit now, made together
-  Proof evidence;                    ///< what shows who waits for whom
+  Proof evidence;                    ///< what shows the bound
 };
 
 struct Verdict {
@@ -118,7 +118,7 @@ struct Verdict {
 
 /// Tables "Verdict", "Findings" and "Health".
 Report as_report(const Verdict& verdict);
-/// Table "Findings"; its column "rank" is the place of a finding.
+/// Table "Findings"; its column "rank" is a finding's place, not a rank of the job.
 Table findings_table(const Verdict& verdict);
 
 }  // namespace stepscope::report

@@ -21,7 +21,7 @@ void IntervalSet::append(Interval next) {
 IntervalSet IntervalSet::of(Column<Interval> any) {
   const auto earlier = [](const Interval& a, const Interval& b) { return a.begin < b.begin; };
   sort_runs(any, earlier);
-  auto last = any.begin();  // of the parts, which take the place of what they came from
+  auto last = any.begin();  // the last finished part; parts overwrite `any` from the front
   bool none = true;
   for (const Interval next : any) {
     if (next.length() == 0) continue;
@@ -47,7 +47,7 @@ namespace {
 
 using Parts = std::span<const Interval>;
 
-/// Index of the first part that ends behind `t`.
+/// Index of the first part that ends after `t`.
 std::size_t first_ending_after(Parts parts, Time t) {
   return static_cast<std::size_t>(
       std::upper_bound(parts.begin(), parts.end(), t,
@@ -55,7 +55,7 @@ std::size_t first_ending_after(Parts parts, Time t) {
       parts.begin());
 }
 
-/// The same, from `from` on and soon found when it is near: a long set costs a short one little.
+/// The same, searching from `from` on, by galloping: fast if the result is near.
 std::size_t next_ending_after(Parts parts, std::size_t from, Time t) {
   std::size_t stride = 1;
   while (from + stride < parts.size() && parts[from + stride].end <= t) from += stride, stride *= 2;
@@ -182,7 +182,7 @@ Column<Level> sum_levels(std::span<const Interval> intervals, std::span<const do
       sum += changes[i].weight;
       open += changes[i].count;
     }
-    if (open == 0) sum = 0;  // what rounding left over ends with the last open interval
+    if (open == 0) sum = 0;  // drops the rounding error once no interval is open
     if (i < changes.size()) levels.push_back({{from, changes[i].time}, sum});
   }
   return levels;

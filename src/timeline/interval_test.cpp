@@ -1,4 +1,4 @@
-// The algebra against a bitmap: one bool per unit of time, which is obviously right.
+// Compares the algebra with a bitmap, one bool per unit of time, which is obviously right.
 #include "timeline/interval.h"
 
 #include <gtest/gtest.h>
@@ -129,8 +129,8 @@ TEST(IntervalSet, AShortAndALongSet) {
   }
 }
 
-// Two windows at the ends of a set of a million parts, a million times: a walk through the parts would take
-// an hour.
+// A window over nearly all of a million parts, a million times: walking through the parts would take an
+// hour.
 TEST(MeasuredSet, CostsTheSameHoweverMuchIsInTheWindow) {
   Column<Interval> many;
   for (Time t = 0; t < 3'000'000; t += 3) many.push_back({t, t + 2});

@@ -13,7 +13,7 @@ Column<Owned> owned_by(std::span<const Claim> claims) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return claims[a].span.begin < claims[b].span.begin; });
-  const auto loses = [&](std::size_t a, std::size_t b) {  // of positions in `order`: later ones began later
+  const auto loses = [&](std::size_t a, std::size_t b) {  // positions in `order`, which is by begin
     const int x = claims[order[a]].priority, y = claims[order[b]].priority;
     return x != y ? x < y : a < b;
   };

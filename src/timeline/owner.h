@@ -1,4 +1,4 @@
-// Who owns each instant when several things go on at once.
+// Assigns each instant to one of several overlapping intervals.
 #pragma once
 
 #include <cstddef>
@@ -8,21 +8,20 @@
 
 namespace stepscope::timeline {
 
-/// Something that goes on for a while and may own the time.
+/// An interval that may own time.
 struct Claim {
   Interval span;
   int priority = 0;
 };
 
-/// A stretch that one claim owns, by its index.
+/// A piece of time and the index of the claim that owns it.
 struct Owned {
   Interval span;
   std::size_t claim;
 };
 
-/// Each instant that any claim covers goes to the one of highest priority; of equals to the one that began
-/// last, of those that began together to the one that comes last. Pieces are disjoint and in time order.
-/// O(n log n).
+/// Assigns each instant to the claim of highest priority that covers it; among equals to the one that began
+/// last, then to the one last in `claims`. The pieces are disjoint and in order of time. O(n log n).
 Column<Owned> owned_by(std::span<const Claim> claims);
 
 }  // namespace stepscope::timeline

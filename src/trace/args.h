@@ -1,6 +1,6 @@
-// The args of every event, nothing lost. Events with the same keys in the same order share a Schema; an event
-// holds its schema's id and where its run of 64-bit values starts. Looking up one key over all rows is two
-// loads a row.
+// The args of every event, without loss. Events with the same keys in the same order share a schema; an event
+// stores its schema's id and the start of its run of 64-bit values. Looking up one key over all rows takes
+// two loads per row.
 #pragma once
 
 #include <bit>
@@ -16,11 +16,11 @@
 namespace stepscope::trace {
 
 enum class ArgType : std::uint8_t {
-  integer,  ///< the value itself
+  integer,  ///< the value
   real,     ///< bits of a double
   text,     ///< id of a JSON string's text, unescaped
-  raw,  ///< id of JSON text as it stood in the file: lists, objects, true, null, numbers no int64 or double
-        ///< holds
+  raw,      ///< id of the JSON text in the file: lists, objects, true, false, null, numbers that fit neither
+            ///< int64 nor double
 };
 
 struct ArgField {
@@ -42,7 +42,7 @@ class SchemaTable {
   /// The schema without the last field; it has a smaller id.
   SchemaId parent(SchemaId id) const { return parents_[id]; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(schemas_.size()); }
-  /// Fields of all schemas together: what the table costs.
+  /// Number of fields in all schemas: the table's memory cost.
   std::size_t total_fields() const { return total_fields_; }
 
  private:
@@ -52,8 +52,8 @@ class SchemaTable {
   std::unordered_map<std::uint64_t, std::vector<SchemaId>> children_;
 };
 
-/// Where one key stands in each schema, the first time if several. Make it once, at one step per schema, then
-/// ask per row.
+/// The position of one key in each schema; the first if the key repeats. Build it once, O(schemas), then use
+/// it for each row.
 class ArgLookup {
  public:
   ArgLookup(const SchemaTable& schemas, StringId key);

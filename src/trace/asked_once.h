@@ -1,4 +1,4 @@
-// A question about texts.
+// A function of texts, cached per text.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace stepscope::trace {
 
-/// `Ask` is called with a text when its id comes up first; rows of one name then cost one load. The pool must
-/// not grow meanwhile.
+/// Calls `Ask` with a text when its id is first used; later uses cost one load. The pool must not grow while
+/// this object lives.
 template <class Ask>
 class AskedOnce {
  public:

@@ -14,7 +14,7 @@ namespace stepscope::trace {
 using Row = std::uint32_t;
 inline constexpr Row kNoRow = 0xFFFFFFFF;
 
-/// Rows first … last-1, for loops.
+/// Rows first … last-1, for range loops.
 class RowRange {
  public:
   struct Iterator {
@@ -37,7 +37,7 @@ class RowRange {
 };
 using TrackId = std::uint32_t;
 
-/// What an event is, in vendor-neutral words; from the file's category, whatever its dialect.
+/// Vendor-neutral kind of an event, from the file's category in any dialect.
 enum class Kind : std::uint8_t {
   op,                 ///< framework operator on the host
   annotation,         ///< user range on the host (record_function, profiler step)
@@ -46,7 +46,7 @@ enum class Kind : std::uint8_t {
   kernel,             ///< device kernel
   memcpy,             ///< device copy
   memset,             ///< device fill
-  device_annotation,  ///< a user range as seen on a stream
+  device_annotation,  ///< a user range, as projected onto a stream
   device_sync,        ///< a wait recorded on the device's time line
   device_mark,        ///< an event record on a stream
   memory,             ///< allocator report (instant)
@@ -86,7 +86,7 @@ struct EventTable {
   Column<TrackId> track;
   Column<SchemaId> schema;
   Column<std::uint32_t> args_at;  ///< first value in Rank::values
-  Column<std::uint32_t> source;   ///< position in the file's event list: the id that people see
+  Column<std::uint32_t> source;   ///< position in the file's event list: the id shown to users
 
   // Derived.
   Column<Row> parent;           ///< innermost enclosing host range on the same track, kNoRow at the top
@@ -94,13 +94,13 @@ struct EventTable {
   Column<Row> launch;           ///< device rows: the runtime call with the same correlation
   Column<Row> op;               ///< runtime and device rows: the innermost op they serve
   Column<std::int32_t> step;    ///< index into Rank::steps, -1 outside
-  Column<Work> work;            ///< of device events, none for all others
+  Column<Work> work;            ///< of device events; `none` for all others
 
   Row size() const { return static_cast<Row>(start.size()); }
   std::int64_t duration(Row row) const { return end[row] - start[row]; }
 };
 
-/// Flow arrows (ph s, t, f). `phase` is the letter; the end of a pair may be absent.
+/// Flow arrows (ph s, t, f). `phase` is the letter. The end of a pair may be missing.
 struct FlowTable {
   Column<std::int64_t> time, id;
   Column<StringId> category;

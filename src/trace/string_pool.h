@@ -1,4 +1,4 @@
-// Every text of a trace, once. Texts are 32-bit ids; equal ids mean equal texts.
+// Stores every distinct text of a trace once. A text is a 32-bit id; equal ids mean equal texts.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@ using StringId = std::uint32_t;
 inline constexpr StringId kEmptyString = 0;
 inline constexpr StringId kNoString = 0xFFFFFFFF;
 
-/// Owns its bytes; views stay valid for the pool's life. Not for concurrent writers: each reader thread has
-/// its own pool and they are remapped into the Trace's pool when it is sealed.
+/// Owns its bytes; views stay valid while the pool lives. Not for concurrent writers: each thread that reads
+/// files has its own pool, and its ids are remapped to the Trace's pool when the trace is sealed.
 class StringPool {
  public:
   StringPool();
@@ -25,10 +25,10 @@ class StringPool {
   StringPool& operator=(StringPool&&) = default;
 
   StringId intern(std::string_view text);
-  /// kNoString if the text was never interned.
+  /// kNoString if the text is not in the pool.
   StringId find(std::string_view text) const;
   std::string_view operator[](StringId id) const { return texts_[id]; }
-  /// Whether `ask` is true of any text. O(texts).
+  /// Whether `ask` is true for any text. O(texts).
   template <class Ask>
   bool any(Ask ask) const {
     return std::any_of(texts_.begin(), texts_.end(), ask);

@@ -18,7 +18,8 @@ std::string Loss::text() const {
   return "at byte " + std::to_string(byte) + ": " + reason + left_out;
 }
 
-/// A number kept as text because it has more digits than a double; nullopt for any other text.
+/// The value of a number that was kept as text because it has more digits than a double; nullopt for other
+/// text.
 static std::optional<double> number_in(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -1,5 +1,5 @@
-// The nouns. A Trace is one or more ranks and the one string pool they share; it never changes after it is
-// sealed.
+// The data model. A Trace is one or more ranks and the string pool that they share. It never changes after it
+// is sealed.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace stepscope::trace {
 
-/// One time line of the file: a host thread, a device stream, or something foreign.
+/// One time line of the file: a host thread, a device stream, or another track of the file.
 struct Track {
   enum class Side : std::uint8_t { host, device };
   Side side = Side::host;
@@ -29,7 +29,7 @@ struct Track {
   Row begin = 0, end = 0;    ///< its rows in the EventTable
 };
 
-/// What the file says of a device. Zero means not stated.
+/// A device's properties, as in the file. 0: not stated.
 struct Device {
   std::int64_t id = 0;
   std::string name;
@@ -39,7 +39,7 @@ struct Device {
   std::int64_t max_threads_per_sm = 0;
 };
 
-/// A stretch of the file that could not be read.
+/// A part of the file that could not be read.
 struct Loss {
   std::int64_t byte;   ///< offset in the uncompressed text (in the compressed file for gzip damage)
   std::int64_t bytes;  ///< length, -1 when unknown
@@ -48,51 +48,51 @@ struct Loss {
   std::string text() const;
 };
 
-/// What reading cost: everything that was in the file and is not in the tables, counted.
+/// The result of reading a file: its size, and counts of everything that is not in the tables.
 struct Reading {
   std::int64_t text_bytes = 0;  ///< uncompressed length read
   std::int64_t events = 0;      ///< events of every phase that parsed
-  std::int64_t losses = 0;      ///< damaged stretches, of which `first_losses` are described
+  std::int64_t losses = 0;      ///< damaged parts of the file; the first ones are in `first_losses`
   std::int64_t lost_bytes = 0;
-  std::int64_t clamped_times = 0;   ///< negative or absurd durations and times, clamped
+  std::int64_t clamped_times = 0;   ///< negative or absurdly large durations and times
   std::int64_t unmatched_ends = 0;  ///< end events (ph E) without a begin, left out
-  std::int64_t open_begins = 0;     ///< begin events (ph B) without an end, kept to the end of their thread
-  bool complete = true;             ///< the document ended where it should
-  bool only_critical = false;       ///< a copy that an overlay kept only the critical path in
-  std::string format;               ///< e.g. "kineto"
+  std::int64_t open_begins = 0;  ///< begin events (ph B) without an end, extended to the end of their thread
+  bool complete = true;          ///< the document was not cut off
+  bool only_critical = false;    ///< a copy made by `overlay`, with only the critical path
+  std::string format;            ///< e.g. "kineto"
   std::vector<Loss> first_losses;
 };
 
-/// No time at all; any other value, also a negative one, is a time.
+/// Not a time. Any other value, even a negative one, is a time.
 inline constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::min();
 
-/// A profiler step. Host bounds are the annotation's; device_end is the end of the last device event launched
-/// in it.
+/// A profiler step. Start and end are the annotation's; device_end is the end of the last device event
+/// launched in it.
 struct Step {
   std::int64_t number = 0;  ///< as in ProfilerStep#N
   std::string name;
   std::int64_t start = 0, end = 0;
-  std::int64_t device_end = kNoTime;  ///< kNoTime when nothing was launched
-  Row row = kNoRow;                   ///< its annotation; kNoRow for a step that stands for the whole window
+  std::int64_t device_end = kNoTime;  ///< kNoTime if nothing was launched
+  Row row = kNoRow;                   ///< its annotation; kNoRow if the step is the whole window
 };
 
 struct Rank {
   std::string path;
-  std::int64_t rank = -1;  ///< -1 when the file does not say
+  std::int64_t rank = -1;  ///< -1 if the file does not say
   std::int64_t world_size = -1;
   std::string backend;                                        ///< of torch.distributed, e.g. "nccl"
-  std::int64_t base_ns = 0;                                   ///< add to row times for Unix nanoseconds
+  std::int64_t base_ns = 0;                                   ///< add to row times to get Unix nanoseconds
   std::vector<std::pair<std::string, std::string>> metadata;  ///< other top-level keys and their JSON text
   std::vector<Device> devices;
   std::vector<Track> tracks;
   EventTable events;
   FlowTable flows;
-  Values values;                       ///< of args, see EventTable::schema and args_at
+  Values values;                       ///< values of args, see EventTable::schema and args_at
   std::vector<Step> steps;             ///< derived
-  std::int64_t first_start = kNoTime;  ///< derived: of its first row; kNoTime without rows
+  std::int64_t first_start = kNoTime;  ///< derived: start of the earliest row; kNoTime without rows
   Reading reading;
 
-  /// Tracks of the host come first, so rows of devices are the last ones.
+  /// Host tracks come first, so device rows are at the end.
   Row first_device_row() const {
     for (const Track& track : tracks)
       if (track.side == Track::Side::device) return track.begin;
@@ -102,32 +102,32 @@ struct Rank {
   RowRange device_rows() const { return {first_device_row(), events.size()}; }
 };
 
-/// A file that is no rank's recording and tells more of one, as an execution trace does.
+/// A file that adds data to a rank's recording, such as an execution trace.
 struct Companion {
   std::string path;
   Reading reading;
-  std::vector<std::string> faults;  ///< sentences: what it contradicts in itself
-  std::int64_t rank = -1;           ///< that it tells of; -1: none here
+  std::vector<std::string> faults;  ///< sentences: where the file contradicts itself
+  std::int64_t rank = -1;           ///< to which it belongs; -1: none of the ranks here
 };
 
 struct Trace {
   StringPool strings;
   SchemaTable schemas;
   std::vector<Rank> ranks;            ///< by rank number
-  std::vector<Companion> companions;  ///< what their files tell is in the ranks
-  std::vector<std::string> notes;     ///< about the files together
-  std::vector<std::string> doubts;    ///< of the notes, why ranks may not be compared: said where they are
+  std::vector<Companion> companions;  ///< files whose data was merged into the ranks
+  std::vector<std::string> notes;     ///< about all files together
+  std::vector<std::string> doubts;    ///< those of the notes that say why ranks may not be comparable
   std::vector<std::string> unread;    ///< files that could not be read, each with its reason
-  bool one_of_several = false;        ///< a rank of a job whose other ranks are in traces of their own
+  bool one_of_several = false;        ///< one rank of a job whose other ranks are in other Traces
 
-  /// Answers must say whose they are.
+  /// If true, answers must name their rank.
   bool several() const { return ranks.size() > 1 || one_of_several; }
   std::string_view text(StringId id) const { return strings[id]; }
   std::string_view name(const Rank& rank, Row row) const { return strings[rank.events.name[row]]; }
   ArgLookup arg(std::string_view key) const { return {schemas, strings.find(key)}; }
 };
 
-/// Reads one key's value of a row. Absent or of another type: nullopt.
+/// Reads one key's value of a row; nullopt if it is absent or of another type.
 class ArgReader {
  public:
   ArgReader(const Trace& trace, const Rank& rank, std::string_view key)
@@ -141,13 +141,13 @@ class ArgReader {
   }
   std::int64_t integer_or(Row row, std::int64_t fallback) const { return integer(row).value_or(fallback); }
   std::optional<double> real(Row row) const;
-  /// Text of strings and raw JSON; "" when absent or a number.
+  /// The text of a string or of raw JSON; "" if absent or a number.
   std::string_view text(Row row) const { return trace_.text(id(row)); }
-  /// Id of that text, kEmptyString when absent or a number.
+  /// Id of that text; kEmptyString if absent or a number.
   StringId id(Row row) const;
 
  private:
-  /// The whole part of a real, nullopt of anything else.
+  /// The integer part of a real; nullopt for anything else.
   static std::optional<std::int64_t> whole(ArgType type, std::int64_t value);
 
   const Trace& trace_;

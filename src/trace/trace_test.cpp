@@ -52,7 +52,7 @@ TEST(StringPool, HoldsTextsLargerThanItsArena) {
   EXPECT_GE(pool.bytes(), large.size());
 }
 
-/// A trace of one rank whose rows have these args.
+/// A trace of one rank; each add() appends a row with these args.
 struct WithArgs {
   Trace trace;
   void add(std::initializer_list<std::tuple<std::string_view, ArgType, std::int64_t>> args) {

@@ -1,4 +1,4 @@
-// The values of all args of a rank, in pieces, so that none is moved while they become more.
+// The values of all args of a rank, in fixed pieces, so that values never move as the array grows.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ class Values {
  public:
   std::int64_t operator[](std::size_t at) const { return pieces_[at / kPiece][at % kPiece]; }
   std::int64_t& operator[](std::size_t at) { return pieces_[at / kPiece][at % kPiece]; }
-  /// Where the next value will be.
+  /// Index of the next value.
   std::size_t size() const { return size_; }
-  /// How many fit without another piece; no index is larger.
+  /// Capacity of the current pieces; every index is below it.
   std::size_t room() const { return pieces_.size() * kPiece; }
   void push_back(std::int64_t value) {
     if (size_ == room()) add_piece();
@@ -24,7 +24,8 @@ class Values {
   void append(std::span<const std::int64_t> values) {
     for (const std::int64_t value : values) push_back(value);
   }
-  /// Takes over another's values, none of which is moved; returns where they begin here.
+  /// Appends the pieces of `other`, copying only a partly filled last piece. Returns the index of the first
+  /// value.
   std::size_t take(Values&& other);
 
  private:

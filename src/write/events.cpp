@@ -28,7 +28,7 @@ report::Table empty_table() {
 
 std::string number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : "null"; }
 
-/// The args of a row as one JSON object; "" when there are none.
+/// The args of a row as one JSON object; "" if there are none.
 std::string args_of(const trace::Trace& trace, const trace::Rank& rank, trace::Row row) {
   const auto fields = trace.schemas.fields(rank.events.schema[row]);
   if (fields.empty()) return "";
@@ -54,7 +54,7 @@ std::string args_of(const trace::Trace& trace, const trace::Rank& rank, trace::R
   return out + "}";
 }
 
-/// Fills tables from the rows of `event`, in their order; args are looked up alongside.
+/// Fills tables from the rows of the table `event`, in order, and adds the args of each row.
 class Pieces final : public RowSink {
  public:
   Pieces(const trace::Trace& trace, const std::function<bool(const report::Table&)>& take)

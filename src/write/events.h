@@ -1,4 +1,4 @@
-// Every event with all its args as report tables, a piece at a time, so that a trace of any size can be
+// Every event with all its args as report tables, piece by piece, so that a trace of any size can be
 // streamed.
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace stepscope::write {
 
-/// Calls `take` with tables of the same columns: those of the SQL table `event`, and `args` as JSON text. At
-/// least one call is made. `take` returns false to stop.
+/// Calls `take` with tables, at least one. Their columns are those of the SQL table `event`, and `args` as
+/// JSON text. `take` returns false to stop.
 void events(const trace::Trace& trace, const std::function<bool(const report::Table&)>& take);
 
 }  // namespace stepscope::write

@@ -1,5 +1,5 @@
-// A recording as the files that torch.profiler would have written: Kineto's JSON and the execution trace,
-// gzip where the name says so.
+// A recording as the files that torch.profiler would have written: Kineto's JSON and the execution trace.
+// They are compressed if the name ends in .gz.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@ namespace stepscope::write {
 
 struct KinetoWritten {
   std::int64_t events = 0;         ///< ops, ranges and memory records
-  std::vector<std::string> notes;  ///< what was lost or could not be read
+  std::vector<std::string> notes;  ///< losses and what could not be read, as sentences
 };
 
 /// `recording` is the path of a .stepscope file, which may still grow; `output` ends in .json or .json.gz.
-/// `metadata`: `key=JSON` on top of what the recording holds.
+/// `metadata`: `key=JSON`; overrides the recording's value of the same key.
 Result<KinetoWritten> kineto(const std::string& recording, const std::string& output,
                              const std::vector<std::string>& metadata = {});
 
-/// `process_groups`: JSON of torch.distributed's, or "".
+/// `process_groups`: those of torch.distributed as JSON, or "".
 std::optional<Error> execution_trace(const std::string& recording, const std::string& output,
                                      const std::string& process_groups);
 

@@ -22,8 +22,8 @@ Error unwritable(const std::string& path) {
   return {"cannot be written: " + reason_of(errno) + "; choose another place", path};
 }
 
-/// A file that may take its place, without a name where the file system has such files, so that a killed
-/// process leaves nothing behind; else under the name of the part. -1 where the folder takes no new file.
+/// Opens a new file that will later replace `place.path`. It has no name if the file system allows that, so a
+/// killed process leaves nothing behind; else it is named `place.part`. -1: the folder takes no new file.
 int open_part(const Place& place, bool& named) {
   const std::string folder = std::filesystem::path(place.path).parent_path().string();
   int descriptor = -1;
@@ -110,7 +110,7 @@ std::optional<Error> Output::finish() {
       error_ = errno;
   }
   if (error_ == 0) return std::nullopt;
-  return Error{"could not be written to the end: " + reason_of(error_),
+  return Error{"could not be written completely: " + reason_of(error_),
                path_.empty() ? "standard output" : path_};
 }
 

@@ -24,7 +24,7 @@ using Texts = PerfettoPackets::Texts;
 
 constexpr std::uint64_t kOfSequence = std::uint64_t{1} << 40;
 
-/// The end of a flow, at the slice that it begins or ends in.
+/// One end of a flow, and the slice that contains it.
 struct FlowEnd {
   Row row;
   std::uint64_t id;
@@ -53,10 +53,10 @@ class RankWriter {
   }
 
  private:
-  /// Slices that nest, on one track of the file.
+  /// One track of the file, on which slices nest.
   struct Stack {
     std::uint64_t uuid;
-    std::vector<std::int64_t> ends;  ///< of the slices that are open, the innermost last
+    std::vector<std::int64_t> ends;  ///< ends of the open slices, innermost last
   };
 
   std::uint64_t process_of(const PerfettoLane& lane) {
@@ -79,7 +79,7 @@ class RankWriter {
     return track.stream >= 0 ? fmt::format("stream {}", track.stream) : fmt::format("stream {}", lane.tid);
   }
 
-  /// The `part`-th track of a thread or stream: what does not nest goes to further ones.
+  /// Writes the `part`-th track of a thread or stream. Slices that do not nest go to further parts.
   std::uint64_t describe(const trace::Track& track, std::size_t part) {
     const PerfettoLane lane = options_.lane(track);
     const std::uint64_t process = process_of(lane), uuid = next_uuid_++;
@@ -134,7 +134,7 @@ class RankWriter {
     for (Stack& stack : stacks) close(stack, std::numeric_limits<std::int64_t>::max());
   }
 
-  /// The first of the track's parts in which what lasts from `start` to `end` nests.
+  /// The first of the track's parts in which a slice from `start` to `end` nests.
   Stack& place(const trace::Track& track, std::int64_t start, std::int64_t end, std::vector<Stack>& stacks) {
     for (Stack& stack : stacks) {
       close(stack, start);
@@ -144,7 +144,7 @@ class RankWriter {
     return stacks.back();
   }
 
-  /// Ends what ends by `time`.
+  /// Closes the slices that end at or before `time`.
   void close(Stack& stack, std::int64_t time) {
     while (!stack.ends.empty() && stack.ends.back() <= time) {
       message_.clear();
@@ -225,9 +225,9 @@ class RankWriter {
     }
   }
 
-  /// The innermost slice of `track` that holds `time`, or kNoRow.
+  /// The innermost slice of `track` that contains `time`, or kNoRow.
   Row slice_at(const trace::Track& track, std::int64_t time) const {
-    constexpr Row kMaxTried = 1024;  // siblings that ended before
+    constexpr Row kMaxTried = 1024;  // earlier rows to check
     const trace::EventTable& e = rank_.events;
     const auto begin = e.start.begin() + track.begin, end = e.start.begin() + track.end;
     Row row = static_cast<Row>(std::upper_bound(begin, end, time) - e.start.begin());

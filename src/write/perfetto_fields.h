@@ -42,7 +42,7 @@ struct TrackEvent {
 };
 struct Interned {
   static constexpr Field category = 1, event_name = 2, annotation_name = 3, annotation_text = 29;
-  static constexpr Field id = 1, text = 2;  ///< of each of them
+  static constexpr Field id = 1, text = 2;  ///< fields of each of these messages
 };
 struct Annotation {
   static constexpr Field name = 1, integer = 4, real = 5, text = 17;

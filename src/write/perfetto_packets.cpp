@@ -9,7 +9,7 @@ using namespace fields;
 namespace {
 
 constexpr std::size_t kPiece = std::size_t{1} << 20;
-/// A file that was cut is readable from the next time on that all texts are defined anew.
+/// After this many bytes all texts are defined again: a reader that lost packets can continue from there.
 constexpr std::size_t kRefresh = std::size_t{64} << 20;
 
 constexpr Field kFieldOf[] = {Interned::category, Interned::event_name, Interned::annotation_name,
@@ -50,7 +50,7 @@ void PerfettoPackets::describe(std::string_view descriptor) {
   packet(body_);
 }
 
-/// The sequence's first packet, and one now and then, forgets all texts.
+/// Makes the first packet, and then one every kRefresh bytes, discard all definitions of texts.
 void PerfettoPackets::refresh_if_due() {
   if (started_ && since_refresh_ < kRefresh) return;
   since_refresh_ = 0;

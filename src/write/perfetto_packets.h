@@ -1,4 +1,4 @@
-// Packets of one sequence, with the texts that they refer to defined before they are used.
+// Writes the packets of one sequence; each text is defined before its first use.
 #pragma once
 
 #include <array>
@@ -19,18 +19,18 @@ class PerfettoPackets {
                   std::function<bool(std::string_view)> put)
       : strings_(strings), sequence_(sequence), put_(std::move(put)) {}
 
-  /// The kinds of text that have numbers of their own.
+  /// Kinds of text; each is numbered separately.
   enum class Texts : std::uint8_t { category, event_name, annotation_name, annotation_text };
 
-  /// Says at what instant both clocks of the file are read; the file's first packet.
+  /// Writes the file's first packet: both clocks at the same instant.
   void clocks(std::int64_t unix_ns);
-  /// A finished TrackDescriptor message.
+  /// Writes a finished TrackDescriptor message.
   void describe(std::string_view descriptor);
-  /// To be called before an event's first number_of.
+  /// Call it before an event's first number_of().
   void begin_event() { refresh_if_due(); }
-  /// The number by which the next event may name this text.
+  /// The number of this text, for use in the next event.
   std::uint64_t number_of(Texts kind, trace::StringId text);
-  /// A finished TrackEvent message.
+  /// Writes a finished TrackEvent message.
   void event(std::int64_t unix_ns, std::string_view message);
   bool closed() const { return closed_; }
   void flush();
@@ -43,7 +43,7 @@ class PerfettoPackets {
   const trace::StringPool& strings_;
   const std::uint32_t sequence_;
   std::function<bool(std::string_view)> put_;
-  std::array<std::vector<bool>, kKinds> defined_;  // by text
+  std::array<std::vector<bool>, kKinds> defined_;  // by kind, then text id
   std::string interned_;                           // definitions for the next packet
   std::string out_, body_;
   std::size_t since_refresh_ = 0;

@@ -1,4 +1,4 @@
-// Protocol-buffer fields as bytes: the four kinds of value that Perfetto's messages are made of.
+// Encodes protocol-buffer fields: the four kinds of value in Perfetto's messages.
 #pragma once
 
 #include <bit>
@@ -14,7 +14,7 @@ inline void put_varint(std::uint64_t value, std::string& out) {
   out += static_cast<char>(value);
 }
 
-/// How a value is written; the low three bits of a field's tag.
+/// The wire type of a value: the low three bits of a field's tag.
 enum class Wire : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2 };
 
 inline void put_tag(std::uint32_t field, Wire wire, std::string& out) {
@@ -32,7 +32,7 @@ inline void put_fixed(std::uint32_t field, std::uint64_t value, std::string& out
 inline void put_double(std::uint32_t field, double value, std::string& out) {
   put_fixed(field, std::bit_cast<std::uint64_t>(value), out);
 }
-/// A string, or a message that was made before.
+/// A string, or an encoded message.
 inline void put_bytes(std::uint32_t field, std::string_view bytes, std::string& out) {
   put_tag(field, Wire::bytes, out);
   put_varint(bytes.size(), out);

@@ -66,7 +66,7 @@ void put_value(RowSink& sink, const report::Column& column, std::size_t row) {
 
 Database::Database(sqlite3* handle) : state_(std::make_unique<State>()) {
   constexpr int kOperations = 200'000;
-  constexpr int kMaxValue = 1 << 27;  // twice the longest event that is read
+  constexpr int kMaxValue = 1 << 27;  // bytes: twice the longest event that is read
   state_->handle = handle;
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kMaxValue);
   sqlite3_progress_handler(
@@ -100,7 +100,7 @@ Result<Database> Database::create(const std::string& path) {
       sqlite3_open_v2(place->part.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   Database database(handle);
   database.state_->place = std::move(*place);
-  // A file that is being made needs no protection from a crash: it would be made again.
+  // A new file needs no crash safety: after a crash it is made again.
   if (code != SQLITE_OK || !database.state_->run("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF"))
     return database.state_->error();
   return database;
@@ -111,7 +111,7 @@ std::optional<Error> Database::finish() {
   Place& place = state_->place;
   std::error_code error;
   std::filesystem::rename(place.part, place.path, error);
-  if (error) return Error{"could not be written to the end: " + error.message(), place.path};
+  if (error) return Error{"could not be written completely: " + error.message(), place.path};
   place.part.clear();
   return std::nullopt;
 }

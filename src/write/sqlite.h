@@ -1,4 +1,4 @@
-// A Trace and its reports as tables of SQLite, in a file or in memory, and read-only questions to them.
+// A Trace and its reports as SQLite tables, in a file or in memory, and read-only queries on them.
 #pragma once
 
 #include <chrono>
@@ -21,44 +21,44 @@ namespace stepscope::write {
 class RowSink;
 
 struct AskLimits {
-  std::size_t rows = 0;               ///< kept of the answer; 0 keeps all
-  std::chrono::milliseconds time{0};  ///< 0 waits for ever
+  std::size_t rows = 0;               ///< of the result to keep; 0: all
+  std::chrono::milliseconds time{0};  ///< 0: no limit
 };
 
 struct Answer {
   report::Table table;
-  std::size_t rows = 0;  ///< of the answer, as far as they were counted
+  std::size_t rows = 0;  ///< rows of the result that were counted
   bool all_counted = true;
 };
 
 class Database {
  public:
   static Result<Database> in_memory();
-  /// A new file beside `path`, which finish() puts in the place of the one that is there.
+  /// Creates a new file beside `path`; finish() renames it to `path`, replacing any existing file.
   static Result<Database> create(const std::string& path);
   Database(Database&&) noexcept;
   Database& operator=(Database&&) noexcept;
   ~Database();
 
-  /// Called now and then while filling and asking.
+  /// Sets a function that is called from time to time while tables are filled or a query runs.
   void on_progress(std::function<void()> tell);
 
-  /// One of trace_tables(), filled from `trace`. Trouble (a full disk) is returned.
+  /// Adds one of trace_tables(), filled from `trace`. Returns an error, such as a full disk.
   std::optional<Error> add(std::string_view table, const trace::Trace& trace);
-  /// Each table of the report under table_name().
+  /// Adds each table of the report under its table_name().
   std::optional<Error> add(const report::Report& report);
 
-  /// Of a file: gives it its name, once, at the end; without it nothing takes the name. What went wrong, if
-  /// anything.
+  /// Gives a file its name. Call it once, at the end; without it, the previous file stays. Returns the error,
+  /// if any.
   std::optional<Error> finish();
 
-  /// One SELECT. Anything that would write, attach or load is refused. Columns that end in _ns or _bytes get
-  /// their unit. Rows behind the limit are counted up to a million.
+  /// Runs one SELECT. Anything that would write, attach or load is refused. Columns that end in _ns, _bytes
+  /// or _share get that unit. Rows beyond the limit are counted, up to a million in all.
   Result<Answer> ask(const std::string& query, const AskLimits& limits = {});
 
  private:
   explicit Database(sqlite3* handle);
-  /// Makes a table and has `put` fill it.
+  /// Creates a table and fills it with `put`.
   std::optional<Error> fill(std::string_view table, const std::vector<std::string>& columns,
                             const std::function<void(RowSink&)>& put);
   struct State;
@@ -81,7 +81,7 @@ std::span<const TraceTable> trace_tables();
 /// "steps" for the first table of the report `steps`, "steps_average_step" for its table "Average step".
 std::string table_name(const report::Report& report, std::size_t index);
 
-/// The name that `rank` has in every table: its number, or its place in the trace when the file does not say.
+/// The number of `rank` in every table: its rank number, or its index in the trace if the file does not say.
 std::int64_t rank_name(const trace::Trace& trace, const trace::Rank& rank);
 
 }  // namespace stepscope::write

@@ -7,7 +7,7 @@
 namespace stepscope::write {
 namespace {
 
-/// SELECT and what it needs; nothing that writes, attaches or changes a setting.
+/// Allows SELECT and what it needs; refuses everything that writes, attaches or changes a setting.
 int allow_reading(void*, int action, const char*, const char* detail, const char*, const char*) {
   switch (action) {
     case SQLITE_SELECT:
@@ -26,7 +26,7 @@ int allow_reading(void*, int action, const char*, const char* detail, const char
   }
 }
 
-/// While it lives: refuses everything else, and stops what runs longer than `time`.
+/// While this object lives, only reading is allowed, and a query is stopped after `time`.
 class Guarded {
  public:
   using Deadline = std::optional<std::chrono::steady_clock::time_point>;
@@ -46,7 +46,7 @@ class Guarded {
   Deadline& deadline_;
 };
 
-/// By the ending of a name; points in time (start_ns, device_end_ns, time_ns of a flow) are no lengths.
+/// Unit by the ending of a name. Points in time (start_ns, device_end_ns, time_ns of a flow) have no unit.
 report::Unit unit_of(std::string_view name) {
   if (name.ends_with("start_ns") || name.ends_with("end_ns") || name == "base_ns" || name == "time_ns")
     return report::Unit::none;
@@ -63,8 +63,8 @@ std::string_view text_of(sqlite3_stmt* statement, int column) {
              : std::string_view(text, static_cast<std::size_t>(sqlite3_column_bytes(statement, column)));
 }
 
-/// Grows a column as its values come: whole numbers until a real one appears, texts as soon as one does, or
-/// when a whole number beside real ones has more digits than a real holds.
+/// Collects a column whose type follows from its values: integers; reals if there is a real; texts if there
+/// is a text, or if there are reals and an integer that a double cannot hold exactly.
 class Growing {
  public:
   void take(sqlite3_stmt* statement, int column) {
@@ -129,7 +129,7 @@ report::Table table_of(sqlite3_stmt* statement, std::vector<Growing> columns) {
 
 Error too_slow(std::chrono::milliseconds time) {
   return {fmt::format("the query was stopped after {} s; narrow it with WHERE, or write the tables with "
-                      "`stepscope export TRACE -o trace.sqlite` and ask that file with sqlite3",
+                      "`stepscope export TRACE -o trace.sqlite` and query that file with sqlite3",
                       static_cast<double>(time.count()) / 1000),
           ""};
 }
@@ -137,7 +137,8 @@ Error too_slow(std::chrono::milliseconds time) {
 }  // namespace
 
 Result<Answer> Database::ask(const std::string& query, const AskLimits& limits) {
-  // The authorizer stays on while the query runs; what gives no columns (VACUUM INTO, BEGIN) is no question.
+  // The authorizer stays on while the query runs. Statements without columns (VACUUM INTO, BEGIN) are
+  // refused.
   constexpr std::size_t kMaxCounted = 1'000'000;
   const Guarded guarded(state_->handle, state_->deadline, limits.time);
   Statement statement(state_->handle, query);
@@ -147,7 +148,7 @@ Result<Answer> Database::ask(const std::string& query, const AskLimits& limits) 
   if (statement.get() == nullptr)
     return wrong == SQLITE_OK ? Error{"the query is empty", ""} : Error{sqlite3_errmsg(state_->handle), ""};
   if (statement.tail().find_first_not_of(" \t\r\n;") != std::string_view::npos)
-    return Error{"one query at a time, please: something follows the first one", ""};
+    return Error{"only one query at a time: there is text after the first query", ""};
   const auto columns = static_cast<std::size_t>(sqlite3_column_count(statement.get()));
   if (columns == 0 || sqlite3_stmt_readonly(statement.get()) == 0) return only_select;
   std::vector<Growing> growing(columns);

@@ -1,4 +1,4 @@
-// What the two halves of Database share: the connection and prepared statements. Only sqlite*.cpp include it.
+// Shared by sqlite.cpp and sqlite_ask.cpp only: the connection and prepared statements.
 #pragma once
 
 #include <sqlite3.h>
@@ -14,7 +14,7 @@
 
 namespace stepscope::write {
 
-/// A prepared statement. Binds are by position from 1.
+/// A prepared statement. Parameters are bound by position, from 1.
 class Statement {
  public:
   Statement(sqlite3* db, const std::string& sql) {
@@ -36,9 +36,9 @@ class Statement {
 
 struct Database::State {
   sqlite3* handle = nullptr;
-  Place place;  ///< of a file
+  Place place;  ///< only of a file
   std::function<void()> tell;
-  std::optional<std::chrono::steady_clock::time_point> deadline;  ///< of the query that runs
+  std::optional<std::chrono::steady_clock::time_point> deadline;  ///< of the running query
 
   ~State() {
     sqlite3_close(handle);

@@ -98,7 +98,7 @@ TEST(Sqlite, OnlyReadingIsAllowed) {
     EXPECT_FALSE(asked(trace, query).ok()) << query;
   EXPECT_FALSE(std::filesystem::exists("stepscope_made_by_a_query"));
   EXPECT_EQ(asked(trace, "SELECT 1; SELECT 2").error().message,
-            "one query at a time, please: something follows the first one");
+            "only one query at a time: there is text after the first query");
   EXPECT_EQ(asked(trace, "  ").error().message, "the query is empty");
   EXPECT_EQ(asked(trace, "SELECT * FROM elsewhere").error().message, "no such table: elsewhere");
 }

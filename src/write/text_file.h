@@ -1,4 +1,4 @@
-// A text that is written piece by piece, compressed where the file's name ends in .gz.
+// A text that is written piece by piece, compressed if the file's name ends in .gz.
 #pragma once
 
 #include <optional>
@@ -18,13 +18,13 @@ class TextFile {
     if (!output) return output.error();
     return TextFile(std::move(*output), target.ends_with(".gz"));
   }
-  /// False: nobody reads it any more.
+  /// False: nobody reads any more.
   bool add(std::string_view piece) {
     if (!gzip_) return output_.write(piece);
     text_ += piece;
     return text_.size() < kMember || pass_on();
   }
-  /// The file is at its place now, whole.
+  /// Completes the file and gives it its name.
   std::optional<Error> finish() {
     pass_on();
     return output_.finish();

@@ -24,7 +24,7 @@ void put_if(RowSink& sink, bool known, std::int64_t value) {
     sink.nothing();
 }
 
-/// The id people see of another row.
+/// Writes the id of another row, as shown to users.
 void put_event(RowSink& sink, const Rank& rank, Row row) {
   put_if(sink, row != trace::kNoRow, row == trace::kNoRow ? 0 : rank.events.source[row]);
 }

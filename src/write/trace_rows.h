@@ -1,5 +1,4 @@
-// The rows of each trace table, handed to a sink value by value. SQLite and CSV are filled from the same
-// place.
+// The rows of each trace table, passed to a sink value by value. Both SQLite and CSV are filled from here.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +8,7 @@
 
 namespace stepscope::write {
 
-/// Takes the values of a row from left to right, then `end_row`. Texts must be used before the call returns.
+/// Receives the values of a row from left to right, then end_row(). A text is valid only during the call.
 class RowSink {
  public:
   virtual ~RowSink() = default;
@@ -21,7 +20,7 @@ class RowSink {
   virtual bool end_row() = 0;
 };
 
-/// The rows of the trace table `name`, columns as in trace_tables().
+/// Passes all rows of the trace table `name` to `sink`; columns as in trace_tables().
 void put_rows(std::string_view name, const trace::Trace& trace, RowSink& sink);
 
 }  // namespace stepscope::write

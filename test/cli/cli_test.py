@@ -1,4 +1,4 @@
-"""Runs the program as a person would and looks at what comes out. Usage: cli_test.py PATH_TO_STEPSCOPE [TEST]..."""
+"""Runs the program as a person would and checks its output. Usage: cli_test.py PATH_TO_STEPSCOPE [TEST]..."""
 
 import unittest
 

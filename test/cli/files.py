@@ -31,7 +31,7 @@ class Files(Folder):
             json.dump(document, out)
         code, out, _ = run("validate", halves)
         self.assertEqual(code, 0)
-        self.assertIn("1 begin event (ph B) had no end and is taken to last", " ".join(out.split()))
+        self.assertIn("1 begin event (ph B) had no end and is extended to", " ".join(out.split()))
         document["traceEvents"][-1] = {"ph": "E", **half}
         with open(halves, "w") as out:
             json.dump(document, out)

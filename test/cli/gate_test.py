@@ -26,7 +26,7 @@ PAIRS = [
     ("few", "few", 3, "inconclusive", "record 8 or more"),
     ("fast", "again", 0, "pass", "within the limit"),
     ("fast", "shapes", 3, "inconclusive", "Only NEW records shapes"),
-    ("shapes", "wide", 3, "inconclusive", "other shapes, types or batches"),
+    ("shapes", "wide", 3, "inconclusive", "shapes, types or batches differ"),
 ]
 
 
@@ -59,7 +59,7 @@ def check_pair(base, new, code, outcome, words):
 
 
 def check_pages():
-    """The pages for a browser have the tables that the terminal has."""
+    """The pages for a browser have the same tables as the terminal."""
     page = gate("fast", "slow", "--format", "html")[1]
     check("<h1>Regression: step.total" in page and "<h3>Checks</h3>" in page, "no checks in the page of a gate")
     done = subprocess.run([PROGRAM, "diff", path("slow"), path("fast"), "--format", "html"], capture_output=True, text=True,

@@ -1,4 +1,4 @@
-"""What the program's tests share: the program, a made trace, and a folder of inputs."""
+"""Shared by the program's tests: the program, a made trace, and a folder of inputs."""
 
 import fcntl
 import gzip
@@ -46,7 +46,7 @@ def run(*arguments, **options):
 
 
 def on_terminal(*arguments, env=None):
-    """What a terminal of 80 x 24 would get on stdout."""
+    """The stdout of the program on a terminal of 80 x 24."""
     parent, child = pty.openpty()
     fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     environment = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "COLUMNS")}

@@ -1,4 +1,4 @@
-"""Help, wrong words, and inputs or outputs that cannot be."""
+"""Help, wrong words, and invalid inputs or outputs."""
 
 import os
 import subprocess
@@ -86,21 +86,21 @@ class Usage(Folder):
             (["explain"], "I01"),
             (["explain", "IO1", self.trace], "Did you mean 'I01'?"),
             (["whatif"], "needs a trace"),
-            (["whatif", self.trace, "--scale", "matmul=0"], "'matmul' is none of data_loading"),
+            (["whatif", self.trace, "--scale", "matmul=0"], "'matmul' is not one of data_loading"),
             (["whatif", self.trace, "--scale", "comm"], "needs a factor"),
-            (["whatif", self.trace, "--scale", "kernel:=0"], "'kernel:' lacks a name"),
+            (["whatif", self.trace, "--scale", "kernel:=0"], "'kernel:' needs a name"),
             (["whatif", self.trace, "--scale", "comm:x=0"], "comm takes no name"),
             (["whatif", self.trace, "--scale", "kernel:/gemm=0.5"], "write kernel:/gemm/ for names that contain gemm"),
             (["whatif", self.trace, "--scale", "kernel:gemm/=0.5"], "write kernel:/gemm/ for names that contain gemm"),
             (["explain"], "  N05  "),
-            (["explain", self.trace], f"explain needs an id first, e.g. stepscope explain N05 {self.trace}"),
+            (["explain", self.trace], f"explain needs an id first, e.g. `stepscope explain N05 {self.trace}`"),
             (["overlay", os.path.dirname(self.trace), "-o", self.path("x.json")], "overlay each rank's file, then merge"),
             (["diff", self.trace], "two recordings"),
             (["diff", self.trace, self.trace, "--what", "operatrs"], "Did you mean 'operators'?"),
             (["gate", self.trace], "--base and --new"),
             (["gate", self.trace, self.trace, "--fail-on", "step.totl>5%"], "Did you mean 'total'?"),
             (["gate", self.trace, self.trace, "--fail-on", "step.total"], "step.total>5%"),
-            (["gate", self.trace, self.trace, "--fail-on", "step.total>5 parsec"], "is no limit"),
+            (["gate", self.trace, self.trace, "--fail-on", "step.total>5 parsec"], "is not a limit"),
             (["diff", self.trace, self.trace, "-o", "x.md"], "stepscope gate"),
         ):
             code, out, err = run(*words)
@@ -137,7 +137,7 @@ class Usage(Folder):
         self.assertEqual(run("validate", self.trace)[0], 0)
         code, _, err = run("show", "steps", "")
         self.assertEqual(code, 1)
-        self.assertIn("the name of a file is empty", err)
+        self.assertIn("a file name is empty", err)
 
     def test_a_folder_the_recorder_cannot_be_told(self):
         code, _, err = run("record", "-o", os.fsencode(self.folder) + b"/\xff", "--", "true")
@@ -198,7 +198,7 @@ class Usage(Folder):
         copy = self.path("no_range.json")
         for words in (["show", "critical_path", self.trace], ["overlay", self.trace, "-o", copy]):
             for chosen, hint in ((["--instance", "99"], "There is no range number 99: 3 ranges have"),
-                                 (["--annotation", "zzz"], "No range has a name that holds 'zzz'")):
+                                 (["--annotation", "zzz"], "No range has a name that contains 'zzz'")):
                 code, out, err = run(*words, *chosen)
                 self.assertEqual((code, out), (1, ""), words)
                 self.assertIn(hint, err)

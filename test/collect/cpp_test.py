@@ -23,7 +23,7 @@ def run(*words, **options):
 
 
 def events(program, recording):
-    """By name, how many."""
+    """How many events there are, by name."""
     run(program, "validate", recording)
     rows = csv.DictReader(io.StringIO(run(program, "export", recording, "--what", "events", "--format", "csv", "-o", "-")))
     return collections.Counter(row["name"] for row in rows)

@@ -43,7 +43,7 @@ void counter(const std::string& name, double value) {
   stepscope_counter(name.data(), static_cast<std::uint32_t>(name.size()), value);
 }
 
-/// One of each kind of event that a program can tell of: 5 records.
+/// One of each kind of event that a program can report: 5 records.
 void all_kinds(std::uint64_t i) {
   begin("outer " + std::to_string(i % 300));
   range("inner");
@@ -168,7 +168,7 @@ TEST_F(Storm, RecordingsThatEndWhileThreadsWrite) {
   }
 }
 
-// As many as in an hour of a busy job. What finds no room is counted one by one, and takes no memory.
+// As many events as in an hour of a busy job. Those without room are counted one by one and take no memory.
 TEST_F(Storm, TenMillionEventsUnderACapOf64Megabytes) {
   constexpr std::uint64_t kEach = (kSanitized ? 2'000'000 : 10'000'000) / 16;
   const std::uint64_t before = resident_bytes();
@@ -184,7 +184,7 @@ TEST_F(Storm, TenMillionEventsUnderACapOf64Megabytes) {
   const Found found = checked(path());
   EXPECT_EQ(found.dropped, dropped);
   EXPECT_EQ(found.events + dropped, 16 * kEach);
-  EXPECT_GT(found.events, 1'500'000U);  // of 32 bytes each
+  EXPECT_GT(found.events, 1'500'000U);  // 32 bytes per event
   EXPECT_LE(std::filesystem::file_size(path()), (64U << 20) + 4096U);
   if (!kSanitized) {
     EXPECT_LT(after - before, 80U << 20);
@@ -206,11 +206,11 @@ TEST_F(Storm, ForksWhileThreadsWrite) {
   for (int i = 1; i <= kForks; ++i) {
     const pid_t child = ::fork();
     if (child == 0) {
-      all_kinds(1);  // of the parent's recording: none
+      all_kinds(1);  // not recorded: the recording is the parent's
       const bool fine = stepscope_recorder.load() == nullptr && stepscope_stop() == ENXIO &&
                         stepscope_open(path(i).c_str(), 4, 0) == 0 && stepscope_start() == 0;
       for (std::uint64_t event = 0; event < 100; ++event) all_kinds(event);
-      if (i % 2 == 0) ::_exit(fine ? 0 : 1);  // some in the midst of it
+      if (i % 2 == 0) ::_exit(fine ? 0 : 1);  // some exit in the middle of their recording
       ::_exit(fine && stepscope_stop() == 0 && stepscope_close() == 0 ? 0 : 1);
     }
     ASSERT_GT(child, 0);
@@ -238,7 +238,7 @@ TEST_F(Storm, WhatIsOpenAtAStopIsGivenUp) {
   }
   stepscope_start();
   range("whole");
-  stepscope_range_end();  // of none
+  stepscope_range_end();  // no range is open
   stepscope_stop();
   EXPECT_EQ(stepscope_close(), 0U);
   EXPECT_EQ(checked(path()).events, 1U);
@@ -266,7 +266,7 @@ TEST_F(Storm, Misuse) {
   EXPECT_EQ(stepscope_open(path(1).c_str(), 4, 0), EEXIST);
   EXPECT_EQ(std::filesystem::file_size(path(1)), 8U);
 
-  ASSERT_EQ(stepscope_open(path().c_str(), 0, 0), 0);  // no room for anything
+  ASSERT_EQ(stepscope_open(path().c_str(), 0, 0), 0);  // no room for any event
   EXPECT_EQ(stepscope_open(path(2).c_str(), 4, 0), EBUSY);
   EXPECT_EQ(stepscope_start(), 0);
   EXPECT_EQ(stepscope_start(), 0);

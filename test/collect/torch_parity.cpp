@@ -1,7 +1,7 @@
-// A training step of libtorch, once under stepscope and twice under libtorch's own profilers, of which it
-// prints what they saw: of the one with Kineto `op` lines with name, shapes and FLOPs; of the one before it
-// `push` lines with name and `pop` lines, which nest whatever the times are. FILE.stepscope.json is what
-// Kineto writes, where there is one.
+// Runs a training step of libtorch once under stepscope and twice under libtorch's own profilers, and prints
+// what those saw: from the one with Kineto, `op` lines with name, shapes and FLOPs; from the legacy one,
+// `push` lines with name and `pop` lines, which nest whatever the times are. FILE.stepscope.json is written
+// by Kineto, if libtorch has it.
 //
 //   torch_parity FILE.stepscope
 #include <stepscope/collect.h>
@@ -24,7 +24,7 @@ namespace {
 namespace autograd = torch::autograd::profiler;
 namespace impl = torch::profiler::impl;
 
-/// What a backend does around a collective that it starts: of rank 1 of 2, in the group that has all.
+/// Records what a backend records around a collective: rank 1 of 2, in the group of all ranks.
 void all_reduce(const torch::Tensor& tensor) {
   const std::vector<torch::Tensor> tensors = {tensor};
   const std::vector<std::int64_t> even;
@@ -93,7 +93,7 @@ void under_kineto(Program& program, const std::string& path) {
   program.step();
   const auto result = autograd::disableProfiler();
   for (const autograd::KinetoEvent& event : result->events()) print(event);
-#ifdef RECORD_PARAM_COMMS_DATA  // the other one is of a PyTorch that Debian builds without Kineto
+#ifdef RECORD_PARAM_COMMS_DATA  // otherwise PyTorch is Debian's, which is built without Kineto
   result->save(path);
 #endif
 }

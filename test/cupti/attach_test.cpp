@@ -1,4 +1,4 @@
-// How the collector of GPUs comes and goes.
+// How the collector of GPUs attaches and detaches.
 #include <sys/wait.h>
 
 #include <cerrno>
@@ -25,7 +25,7 @@ TEST_F(CuptiAttach, WhoeverHoldsTheLibraryIsNamed) {
   EXPECT_EQ(
       attach_with(options),
       (std::pair<int, std::string>(
-          EBUSY, "another tool traces this program through CUPTI; end it first; it is Nsight Systems")));
+          EBUSY, "another tool is tracing this program through CUPTI; stop it first; it is Nsight Systems")));
   EXPECT_EQ(stepscope_cupti_flush(), ENXIO);
   EXPECT_EQ(stepscope_cupti_detach(), ENXIO);
 }
@@ -34,7 +34,7 @@ TEST_F(CuptiAttach, WithoutADriverItSaysSo) {
   FakeOptions options;
   options.subscribe_error = 999;
   EXPECT_EQ(attach_with(options),
-            (std::pair<int, std::string>(ENODEV, "no NVIDIA driver answers on this machine")));
+            (std::pair<int, std::string>(ENODEV, "no working NVIDIA driver was found on this machine")));
   options.subscribe_error = 0;
   options.enable_error = 999;
   EXPECT_EQ(attach_with(options).first, ENODEV);
@@ -44,7 +44,7 @@ TEST_F(CuptiAttach, WithoutADriverItSaysSo) {
   EXPECT_EQ(attach_with(options).first, EPERM);
   options.enable_error = 7;
   EXPECT_EQ(attach_with(options),
-            (std::pair<int, std::string>(EIO, "CUPTI answers with error 7 (CUPTI_ERROR_FAKE)")));
+            (std::pair<int, std::string>(EIO, "CUPTI failed with error 7 (CUPTI_ERROR_FAKE)")));
   EXPECT_EQ(attach_with({}).first, 0);
   EXPECT_EQ(attach().first, EALREADY);
   EXPECT_EQ(stepscope_cupti_detach(), 0);
@@ -57,7 +57,7 @@ TEST_F(CuptiAttach, AnOlderLibraryAndAnOptionThatIsNone) {
             (std::pair<int, std::string>(ENOENT, "libcupti is version 12, older than CUDA 11")));
   char why[8];
   EXPECT_EQ(stepscope_cupti_attach(2, why, sizeof why), EINVAL);
-  EXPECT_STREQ(why, "there i");
+  EXPECT_STREQ(why, "unknown");
 }
 
 TEST_F(CuptiAttach, AThousandTimes) {
@@ -104,7 +104,7 @@ TEST_F(CuptiAttach, AForkedChildStaysAway) {
   stop();
 }
 
-/// In a process of its own, as the library is looked for once.
+/// Runs in a process of its own, as the library is searched for only once.
 int attach_to_the_loaded_copy() {
   ::unsetenv("STEPSCOPE_CUPTI_LIBRARY");  // its soname is libcupti.so.12
   const auto [error, why] = attach();
@@ -121,7 +121,9 @@ TEST_F(CuptiDeath, TheCopyThatIsLoadedIsTaken) {
 int attach_without_a_driver() {
   ::setenv("STEPSCOPE_CUPTI_LIBRARY", STEPSCOPE_FAKE_CUPTI, 1);
   if (::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) != nullptr) return 0;  // a machine with a GPU
-  return attach() == std::pair<int, std::string>(ENODEV, "no NVIDIA driver answers on this machine") ? 0 : 1;
+  return attach() == std::pair<int, std::string>(ENODEV, "no working NVIDIA driver was found on this machine")
+             ? 0
+             : 1;
 }
 
 TEST(CuptiDriver, IsLookedForBeforeTheLibraryIsCalled) {

@@ -30,7 +30,7 @@ TEST_F(Cupti, FunctionEventsHaveTheWork) {
   EXPECT_EQ(own_and_all("aten::copy_", false), Sums(3072, 3072));
   EXPECT_EQ(own_and_all("step", false), Sums(0, 16'072));
   EXPECT_EQ(own_and_all("cudaLaunchKernel", false), Sums(0, 0));
-  EXPECT_EQ(own_and_all("kern(float*, int)", true), Sums(10'000, 10'000));  // one of them outside of ops
+  EXPECT_EQ(own_and_all("kern(float*, int)", true), Sums(10'000, 10'000));  // one call is outside of ops
   EXPECT_EQ(own_and_all("Memset (Device)", true), Sums(1024, 1024));
 }
 
@@ -71,8 +71,8 @@ TEST_F(Cupti, RecordsInNoOrderAndBuffersOfAFewRecords) {
   expect_the_step();
 }
 
-/// Two clocks are read one behind the other, with this machine's other work between: what is put right is the
-/// 5 s. DeviceText has the arithmetic to the nanosecond.
+/// The two clocks are read one after the other, and other work of this machine may run in between: only the 5
+/// s are corrected here. DeviceText tests the arithmetic to the nanosecond.
 TEST_F(Cupti, ALibraryThatKeepsItsOwnClock) {
   FakeOptions options;
   options.has_clock = false;
@@ -93,7 +93,7 @@ TEST_F(Cupti, NumbersOfCallsThatComeRound) {
   run_a_step();
   stop();
   expect_the_step();
-  // Of eight numbers, seven used: the 21 calls have each number three times.
+  // Seven of eight ids are used: the 21 calls have each id three times.
   options.first_correlation = 1;
   options.correlation_mask = 7;
   start(options);
@@ -140,7 +140,7 @@ TEST_F(Cupti, TwoRecordingsOfOneAttachment) {
   stepscope_close();
   expect_the_step();
   std::filesystem::remove(path_);
-  launch();  // of no recording
+  launch();  // belongs to no recording
   EXPECT_EQ(stepscope_cupti_flush(), 0);
   ASSERT_EQ(stepscope_open(path_.c_str(), 64, 0), 0);
   ASSERT_EQ(stepscope_start(), 0);

@@ -30,18 +30,18 @@ constexpr std::array kDriverNames = {"cuLaunchKernel", "cuCtxGetCurrent", "cuMem
 constexpr std::uint32_t kFirstRuntime = 200, kFirstDriver = 300;
 
 struct State {
-  std::recursive_mutex mutex;  // the library's own, held during its callbacks
+  std::recursive_mutex mutex;  // the library's own mutex, held during its callbacks
   FakeOptions options;
   Strides strides = kStrides[1];
   void (*request)(std::uint8_t**, std::size_t*, std::size_t*) = nullptr;
   void (*complete)(void*, std::uint32_t, std::uint8_t*, std::size_t, std::size_t) = nullptr;
   std::atomic<std::uint64_t (*)()> clock{nullptr};
   std::set<std::uint32_t> kinds, driver_on, runtime_off;
-  std::vector<Bytes> pending;  // of the buffer that is out
+  std::vector<Bytes> pending;  // records of the buffer that the client has not got back
   std::size_t pending_bytes = 0, room = 0;
   std::uint8_t* buffer = nullptr;
   std::size_t buffer_bytes = 0;
-  bool runs_on = false;  // a record of it is not whole
+  bool runs_on = false;  // a record of the work is not complete
   std::size_t dropped = 0, subscribers = 0, forced = 0, finalized = 0;
   std::uint32_t correlation = 1;
   std::mt19937 random{7};
@@ -304,7 +304,7 @@ int cuptiActivityRegisterCallbacks(void (*request)(std::uint8_t**, std::size_t*,
 int cuptiActivityRegisterTimestampCallback(std::uint64_t (*clock)()) {
   if (!state().options.has_clock) return 11;
   const std::scoped_lock lock(state().mutex);
-  if (!state().kinds.empty()) return 7;  // too late
+  if (!state().kinds.empty()) return 7;  // too late: kinds are enabled already
   state().clock = clock;
   return 0;
 }
@@ -312,7 +312,7 @@ int cuptiSetThreadIdType(std::uint32_t type) { return type == 1 ? 0 : 1; }
 int cuptiActivityEnable(std::uint32_t kind) {
   State& s = state();
   const std::scoped_lock lock(s.mutex);
-  if (kind == 3) return 14;  // it would serialize
+  if (kind == 3) return 14;  // this kind would serialize kernels
   if (kind == 10 && s.options.enable_error != 0) return s.options.enable_error;
   s.kinds.insert(kind);
   return 0;

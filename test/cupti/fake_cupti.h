@@ -1,5 +1,5 @@
 // A CUPTI without a GPU: the entry points that a client calls, and hooks by which a test does the work of a
-// program. Strides of records are those of NVIDIA's headers of the version that it plays.
+// program. Records have the strides of NVIDIA's headers of the version that it imitates.
 #pragma once
 
 #include <cstddef>
@@ -7,20 +7,20 @@
 
 struct FakeOptions {
   std::uint32_t version = 28;    ///< 18 (CUDA 11.8), 28 (12.9), 130202 or 130500
-  std::size_t buffer_bytes = 0;  ///< of each buffer no more are used; 0: all
-  bool shuffled = false;         ///< the records of a buffer stand in no order
-  bool work_first = false;       ///< a call's record comes after that of the work it started
+  std::size_t buffer_bytes = 0;  ///< max bytes used of each buffer; 0: all
+  bool shuffled = false;         ///< the records of a buffer are in no order
+  bool work_first = false;       ///< a call's record comes after the record of the work it started
   bool untimed = false;          ///< work has no begin and end
   bool has_clock = true;         ///< clients may give their own
-  std::int64_t clock_ahead = 0;  ///< ns; of the fake's own clock before the real-time clock
-  int subscribe_error = 0;       ///< 39: another tool is there
-  const char* holder = "";       ///< its name
-  int enable_error = 0;          ///< of kernels
+  std::int64_t clock_ahead = 0;  ///< ns by which the fake's own clock is ahead of the real-time clock
+  int subscribe_error = 0;       ///< 39: another tool is subscribed
+  const char* holder = "";       ///< that tool's name
+  int enable_error = 0;          ///< error when kernels are enabled
   std::uint32_t first_correlation = 1;
-  std::uint32_t correlation_mask = 0xFFFF'FFFF;  ///< ids come round beyond it
+  std::uint32_t correlation_mask = 0xFFFF'FFFF;  ///< ids wrap around beyond it
 };
 
-/// A call of CUDA, and what it starts.
+/// A CUDA call and the work that it starts.
 struct FakeCall {
   const char* name = "cudaLaunchKernel";
   enum Work { none, kernel, copy, peer_copy, fill } work = kernel;
@@ -31,9 +31,9 @@ struct FakeCall {
   std::uint32_t grid = 108, block = 128, registers = 32, static_shared = 0, dynamic_shared = 0;
   std::uint64_t bytes = 0;
   std::uint8_t copy_kind = 1, from = 1, to = 3;
-  std::uint32_t to_device = 1;         ///< of a copy between devices
-  std::uint32_t graph = 0, works = 1;  ///< how many pieces of work, one after the other
-  bool runs_on = false;                ///< has not ended yet
+  std::uint32_t to_device = 1;         ///< for a copy between devices
+  std::uint32_t graph = 0, works = 1;  ///< number of pieces of work, one after the other
+  bool runs_on = false;                ///< the work has not ended yet
   std::uint32_t wait = 0;              ///< kind of a synchronization record; 0: none
   std::uint32_t event = 0xFFFF'FFFF;
   bool records_event = false;
@@ -41,10 +41,10 @@ struct FakeCall {
 
 struct FakeCupti {
   void (*reset)(const FakeOptions&);
-  /// Returns its correlation.
+  /// Returns the call's correlation id.
   std::uint32_t (*call)(const FakeCall&);
   void (*overhead)(std::uint32_t kind, std::int64_t duration);
-  /// What a thread that runs late does: takes a buffer; and later completes it with one record.
+  /// Acts as a thread that runs late: takes a buffer, and later completes it with one record.
   std::uint8_t* (*take_buffer)();
   void (*complete_buffer)(std::uint8_t* buffer);
   std::size_t (*subscribers)();
@@ -52,6 +52,6 @@ struct FakeCupti {
   std::size_t (*forced_flushes)();
   std::size_t (*finalized)();
   bool (*runtime_call_is_on)(const char* name);
-  /// Whose records it makes.
+  /// The version whose records it makes.
   std::uint32_t (*version)();
 };

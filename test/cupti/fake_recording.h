@@ -1,4 +1,4 @@
-// A recording made against the fake CUPTI, and what is in it.
+// A recording made with the fake CUPTI, and its contents.
 #pragma once
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-// CUPTI's records as the fake makes them: sizes and offsets of NVIDIA's headers, by version.
+// CUPTI's records as the fake makes them, with the sizes and offsets of NVIDIA's headers, by version.
 #pragma once
 
 #include <array>
@@ -33,7 +33,7 @@ inline Bytes record_of(std::uint32_t kind, std::size_t bytes) {
   return record;
 }
 
-/// 0: no record of that kind is made.
+/// Returns 0 if no record of that kind is made.
 std::size_t stride_of(const Strides& strides, std::uint32_t kind);
 
 Bytes kernel_record(const Strides& strides, const FakeCall& call, std::int64_t begin, std::int64_t end,
@@ -43,7 +43,7 @@ Bytes copy_record(const Strides& strides, const FakeCall& call, std::int64_t beg
 Bytes fill_record(const Strides& strides, const FakeCall& call, std::int64_t begin, std::int64_t end,
                   std::uint32_t correlation);
 Bytes context_record(const Strides& strides, std::uint32_t context, std::uint32_t device);
-/// An A100.
+/// The record of an A100.
 Bytes device_record(const Strides& strides, std::uint32_t device);
 
 }  // namespace fake_records

@@ -34,7 +34,7 @@ TEST_F(Cupti, GraphsPeersWaitsAndOverhead) {
   wait.wait = 4;
   wait.event = 0xFFFF'FFFF;
   launch(wait);
-  launch(mark);  // behind the wait: not what was waited for
+  launch(mark);  // after the wait: not what was waited for
   FakeCall driver;
   driver.name = "cuLaunchKernel";
   launch(driver);
@@ -105,7 +105,7 @@ TEST_F(Cupti, WithoutABufferRecordsAreCounted) {
     FakeOptions options;
     options.version = version;
     start(options);
-    stepscope_cupti_flush();  // the buffer with the devices comes back
+    stepscope_cupti_flush();  // returns the buffer with the devices
     std::vector<std::uint8_t*> held;
     for (int i = 0; i < 31; ++i) held.push_back(fake().take_buffer());
     ASSERT_EQ(std::count(held.begin(), held.end(), nullptr), 0);
@@ -118,7 +118,7 @@ TEST_F(Cupti, WithoutABufferRecordsAreCounted) {
     const trace::Trace trace = read();
     EXPECT_EQ(rows(trace, Kind::kernel).size(), 1U);
     const std::string expected =
-        version == 18 ? "240 bytes of records of GPUs came faster" : "2 records of GPUs were dropped";
+        version == 18 ? "240 bytes of GPU records were lost" : "2 GPU records were dropped";
     EXPECT_NE(losses(trace).find(expected), std::string::npos) << losses(trace);
   }
 }

@@ -1,5 +1,5 @@
-// NVIDIA's own library as the judge of the fake: it walks the records that the fake makes, on a machine
-// without a GPU too. STEPSCOPE_REAL_CUPTI names the library, e.g. …/libcupti.so.12.
+// NVIDIA's own library checks the fake: it walks the records that the fake makes, even on a machine without a
+// GPU. STEPSCOPE_REAL_CUPTI names the library, e.g. …/libcupti.so.12.
 #include <sys/wait.h>
 
 #include <cerrno>
@@ -31,7 +31,7 @@ void request(std::uint8_t** buffer, std::size_t* bytes, std::size_t*) {
 }
 void complete(void*, std::uint32_t, std::uint8_t*, std::size_t, std::size_t valid) { made_bytes = valid; }
 
-/// One record of each kind that is read.
+/// Makes one record of each kind that is read.
 void make_records(void* library) {
   using Complete = void (*)(void*, std::uint32_t, std::uint8_t*, std::size_t, std::size_t);
   using Request = void (*)(std::uint8_t**, std::size_t*, std::size_t*);
@@ -60,7 +60,7 @@ std::pair<std::vector<std::size_t>, int> walk(NextRecord next) {
   return {at, result};
 }
 
-/// Without a driver the library of CUDA 13.2 crashes in its first call: asked in a process of its own.
+/// Runs in a process of its own: without a driver, the library of CUDA 13.2 crashes in its first call.
 bool answers(void* library) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -87,7 +87,7 @@ TEST(RealCupti, WalksTheRecordsOfTheFake) {
   void* library = ::dlopen(STEPSCOPE_FAKE_CUPTI, RTLD_NOW | RTLD_LOCAL);
   make_records(library);
   const auto mine = walk(entry<NextRecord>(library, "cuptiActivityGetNextRecord"));
-  EXPECT_EQ(mine.first.size(), 2U + 2U + 1U + 4U * 4U);  // devices, contexts, overhead, four of four calls
+  EXPECT_EQ(mine.first.size(), 2U + 2U + 1U + 4U * 4U);  // devices, contexts, overhead, 4 per call
   EXPECT_EQ(walk(entry<NextRecord>(real, "cuptiActivityGetNextRecord")), mine) << "version " << version;
   RecordProperty("version", static_cast<int>(version));
 }
@@ -97,7 +97,7 @@ int attach_to_the_real_one() {
   const auto [error, why] = attach();
   std::fprintf(stderr, "attached: %d %s\n", error, why.c_str());
   if (error == 0) return stepscope_cupti_detach();
-  return error == ENODEV && why == "no NVIDIA driver answers on this machine" ? 0 : 1;
+  return error == ENODEV && why == "no working NVIDIA driver was found on this machine" ? 0 : 1;
 }
 
 TEST(RealCuptiDeath, AttachesOrSaysThatThereIsNoDriver) {

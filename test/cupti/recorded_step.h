@@ -1,5 +1,5 @@
-// A step of work on the fake GPU, and what a recording of it must hold. The fake says what ran, so every
-// number is known before.
+// A step of work on the fake GPU, and what a recording of it must hold. The fake decides what runs, so every
+// number is known in advance.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace stepscope::test {
 using trace::Kind;
 using trace::Row;
 
-/// Before and behind what an op calls: two clocks may differ by some of it.
+/// Time before and after an op's calls: two clocks may differ by part of it.
 inline std::chrono::microseconds margin{0};
 
 inline void spend(std::chrono::microseconds time) {
@@ -103,7 +103,7 @@ class Cupti : public FakeRecording {
     return out;
   }
 
-  /// Checks what `run_a_step` must leave. `slack`: ns by which the two clocks may differ.
+  /// Checks the recording of `run_a_step`. `slack`: ns by which the two clocks may differ.
   void expect_the_step(std::int64_t slack = 0) const {
     const trace::Trace trace = read();
     const trace::Rank& rank = trace.ranks[0];
@@ -151,7 +151,7 @@ class Cupti : public FakeRecording {
     EXPECT_EQ(losses(trace), "");
   }
 
-  /// On stream 7 from the kernel to the fill, on stream 20 the wide kernel; 1 ns longer at each end.
+  /// On stream 7 from the kernel to the fill, on stream 20 the wide kernel; each 1 ns longer at both ends.
   static void expect_annotations(const trace::Trace& trace, std::int64_t slack) {
     const trace::EventTable& e = trace.ranks[0].events;
     const auto spans = rows(trace, Kind::device_annotation);

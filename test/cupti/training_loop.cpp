@@ -1,4 +1,4 @@
-// A recording of three training steps whose kernels are the fake CUPTI's, for tests of what other tools read.
+// Records three training steps whose kernels are the fake CUPTI's, to test what other tools read of them.
 //
 //   training_loop FILE.stepscope FAKE_CUPTI.so FAKE_DRIVER.so
 #include <dlfcn.h>

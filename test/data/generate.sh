@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes the generated traces of this folder again, byte for byte: what the samples in examples/samples lack.
+# Writes the generated traces of this folder again, byte for byte: traces for cases that examples/samples lacks.
 # usage: test/data/generate.sh MAKE_TRACE [FOLDER]
 set -eu
 

@@ -1,4 +1,4 @@
-"""Records two ranks of data-parallel training on a CPU, reduced by gloo, and reads of a file in the format of DFTracer:
+"""Records two ranks of data-parallel training on a CPU, reduced by gloo, and reads of a file in DFTracer's format:
 gloo_ranks/ and reads.pfw beside this file.
 
 usage: python record.py [FOLDER]      under the PyTorch of tools/pypi-torch.txt

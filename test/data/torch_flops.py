@@ -1,4 +1,4 @@
-"""What torch's FlopCounterMode counts for operators as the profiler records them: torch_flops.csv beside this file.
+"""FLOPs that torch's FlopCounterMode counts for operators as the profiler records them: torch_flops.csv beside this file.
 
 usage: python torch_flops.py      under the PyTorch of tools/pypi-torch.txt
 """

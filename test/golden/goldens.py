@@ -1,6 +1,6 @@
-"""The answers of every analysis to each trace of traces.txt, beside this file: numbers, names and structure, no sentences.
+"""Compares every analysis with goldens, for each trace of traces.txt beside this file: numbers, names and structure, no sentences.
 
-goldens.py PROGRAM TRACE     compares them line by line; 77 when the trace is absent
+goldens.py PROGRAM TRACE     compares them line by line; exits with 77 when the trace is absent
 goldens.py PROGRAM --write   writes them again, of every trace that is present
 """
 
@@ -13,20 +13,20 @@ import sys
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 ROOT = FOLDER.parent.parent
-ROWS = 8  # of each table: what a person still reads
-LISTS_OF_FACTS = ("overview", "event")  # these are shown whole
+ROWS = 8  # rows of each table: as many as a person still reads
+LISTS_OF_FACTS = ("overview", "event")  # these are written whole
 SENTENCES = {  # columns of prose, by analysis
     "findings": {"title", "aside", "because", "evidence", "remedy", "verify"},
     "idle": {"meaning"},
     "ledger": {"meaning", "reason"},
 }
-# What a sentence says beside its words: places in the code, ids of rules, numbers with their units.
+# The facts of a sentence: places in the code, ids of rules, numbers with their units.
 PLACE = r"[\w./-]+\.\w+(?::\d+|\(\d+\))"
 RULE = r"\b[A-Z]\d\d\b"
 UNIT = r"%|(?:[nµm]?s|min|h|[KMGT]?i?B(?:/s)?|[MGTP]?FLOP(?:/[sB])?)\b"
 NUMBER = rf"(?<![\w.-])\d+(?:,\d{{3}})*(?:\.\d+)?(?![\w-]|\.\d)(?: (?:{UNIT}))?"
 FACT = re.compile(f"{PLACE}|{RULE}|{NUMBER}")
-ABSENT = 77  # ctest's word for skipped
+ABSENT = 77  # ctest's exit code for skipped
 REMEDY = "If the change is meant: make goldens, then read git diff test/golden."
 
 
@@ -41,7 +41,7 @@ def said(program, *words):
 
 
 def facts(sentence):
-    """Each fact of a sentence once, sorted: neither its words nor their order count."""
+    """Each fact of a sentence once, sorted; wording and order do not count."""
     return sorted(set(FACT.findall(sentence)))
 
 
@@ -50,7 +50,7 @@ def json_of(value):
 
 
 def reduced(answer):
-    """An answer as a golden: a row is a line; of a curve the first rows and the last; of a sentence its facts."""
+    """An answer as a golden: one line per row, the first rows and the last of a curve, the facts of a sentence."""
     prose = SENTENCES.get(answer["report"], ())
     tables = []
     for table in answer["tables"]:
@@ -68,7 +68,7 @@ def reduced(answer):
 
 
 def answered_at_once(program, path):
-    """Analysis to answer, of all that `report` holds; none where it says once what `show` says in each answer: what a recording lacks."""
+    """The answers in `report`, by analysis; none if the recording lacks something, which `show` says in each answer and `report` only once."""
     verdict, *rest = json.loads(said(program, "report", path, "--format", "json"))["reports"]
     health = verdict["tables"][2]
     grade = [column["name"] for column in health["columns"]].index("class")

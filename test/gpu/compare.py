@@ -1,7 +1,7 @@
-"""Says in Markdown whether two sets of traces tell the same of a GPU: compare.py TORCH.json… -- STEPSCOPE.json…
+"""Prints in Markdown whether two sets of traces agree about a GPU: compare.py TORCH.json… -- STEPSCOPE.json…
 
-Names and counts of kernels, copies and fills must be equal; device time, as the median of the traces of each
-set, within 1 %; the tables' rows with device time must be the same; and every kernel of stepscope's must have its launch. Exits 1 where they are not.
+Kernels, copies and fills, their counts, and the tables' rows with device time must be equal; device times (medians of each set) within
+1 %. stepscope may not have more work without a launch, or more kernels without an op. Exits 1 if any of this fails.
 """
 
 import json

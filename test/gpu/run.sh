@@ -3,7 +3,7 @@
 # processes of their own; kernels, counts and times must agree. For a machine with an NVIDIA GPU, a compiler and
 # a Python with PyTorch for CUDA. Runs unattended; writes a Markdown table to RESULT (default: gpu-check.md).
 #
-# Not tried yet: it was written without a GPU at hand. What was tried is in docs/gpu.md.
+# Not tried yet: it was written without a GPU at hand. docs/gpu.md lists what was tried.
 #
 #   test/gpu/run.sh [RESULT]          PYTHON=python3 names the Python
 set -eu

@@ -1,6 +1,6 @@
 """A small training loop, recorded by one of two profilers: workload.py torch|stepscope OUTPUT.json
 
-The same work under both: what differs is who records it.
+The work is the same under both; only the recorder differs.
 """
 
 import json
@@ -29,7 +29,7 @@ def main(profiler_name, output):
     ).cuda()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     data, target = torch.randn(1024, 2048), torch.randn(1024, 2048, device="cuda")
-    for _ in range(20):  # clocks and caches are warm, libraries are loaded
+    for _ in range(20):  # warms clocks and caches, loads libraries
         step(model, optimizer, data.cuda(), target)
     torch.cuda.synchronize()
     with profiler.profile(activities=[profiler.ProfilerActivity.CPU, profiler.ProfilerActivity.CUDA]) as prof:

@@ -1,4 +1,4 @@
-"""What stepscope answers, in a form that can be compared: every analysis as JSON, with paths taken out."""
+"""stepscope's answers in a form that can be compared: every analysis as JSON, without paths."""
 import contextlib
 import json
 import os
@@ -24,7 +24,7 @@ def analyses(program):
 
 
 def tables(program, path):
-    """{name: rows} of what SQLite is given, the program's own tables of events aside."""
+    """{name: rows} of the SQLite export, without the program's own tables of events."""
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "all.sqlite")
         run(program, "export", path, "-o", file)
@@ -34,7 +34,7 @@ def tables(program, path):
 
 
 def answers(program, path, leave_out=()):
-    """{analysis: its tables, or its report where it has none there}; `path` is one file or a folder of ranks."""
+    """{analysis: its tables, or its report if it has no tables there}; `path` is one file or a folder of ranks."""
     found = {}
     exported = tables(program, path)
     for name in analyses(program):
@@ -47,7 +47,7 @@ def answers(program, path, leave_out=()):
 
 
 def differences(a, b):
-    """Names of analyses whose answers differ, each with the first place where they do."""
+    """Names of analyses whose answers differ, each with the first difference."""
     out = []
     for name in a:
         if a[name] != b[name]:

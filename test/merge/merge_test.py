@@ -1,4 +1,4 @@
-"""Merged files: the same answers as the files they were made of, and a Perfetto trace that keeps Perfetto's rules.
+"""Merged files: the same answers as from the original files, and a Perfetto trace that keeps Perfetto's rules.
 Usage: merge_test.py PATH_TO_STEPSCOPE PATH_TO_MAKE_TRACE"""
 import collections
 import gzip
@@ -20,7 +20,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 TRACES = os.path.join(ROOT, "..", "shared", "traces")
 SAMPLES = os.path.join(ROOT, "examples", "samples")
 DATA = os.path.join(ROOT, "test", "data")
-# What compares times of several ranks.
+# Analyses that compare times of several ranks.
 BETWEEN_RANKS = ("clock_alignment", "collectives", "communication", "stragglers")
 
 
@@ -116,7 +116,7 @@ class Merge(unittest.TestCase):
         merged, perfetto = self.path(os.path.basename(torch)), self.path("merged.pftrace")
         run(PROGRAM, "merge", torch, io, "-o", merged)
         before, after = answers(PROGRAM, torch), answers(PROGRAM, merged)
-        for name, text in after.items():  # one note more
+        for name, text in after.items():  # the merged file has one more note
             after[name] = re.sub(r',?"1 of the merged sources[^"]*"', "", text)
         self.assertEqual(differences(before, after), [])
         run(PROGRAM, "merge", torch, io, "-o", perfetto)
@@ -182,7 +182,7 @@ class Merge(unittest.TestCase):
             done = subprocess.run([PROGRAM, "merge", folder, "-o", self.path(name)], capture_output=True, text=True,
                                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000)))
             self.assertEqual(done.returncode, 1, done.stderr)
-            self.assertIn("could not be written to the end", done.stderr)
+            self.assertIn("could not be written completely", done.stderr)
             if name.startswith("keep"):
                 with open(self.path(name), "rb") as file:
                     self.assertEqual(file.read(), before)
@@ -208,7 +208,7 @@ class Merge(unittest.TestCase):
         open(empty, "w").close()
         said = run(PROGRAM, "merge", empty, "-o", self.path("x.json"), ok=(1,)).stderr
         self.assertIn("nothing was written. Not merged: empty.json: no event could be read", said)
-        self.assertNotIn("What could be read is merged", said)
+        self.assertNotIn("The readable part is merged", said)
         self.assertFalse(os.path.exists(self.path("x.json")))
         run(PROGRAM, "merge", self.generated("--ranks", "2"), "-o", perfetto)
         for words in (("merge", perfetto, "-o", self.path("x.json")), ("validate", perfetto)):

@@ -47,7 +47,7 @@ class Overlay(unittest.TestCase):
         return one
 
     def check_copy(self, before, after):
-        """The events as they were, but for marks; arrows from and to events of their lane; pairs of ends."""
+        """Events are unchanged except for marks; each arrow has two ends, and each end lies in an event of its lane."""
         was, now = read(before), read(after)
         self.assertEqual({k: v for k, v in was.items() if k != "traceEvents"},
                          {k: v for k, v in now.items() if k != "traceEvents"})
@@ -146,9 +146,9 @@ class Overlay(unittest.TestCase):
         self.assertEqual(rows["Findings"], [])
         self.assertIn("only the events of a critical path", rows["Verdict"][0]["headline"])
         self.assertEqual([row["id"] for row in rows["Health"]], ["Q16"])
-        self.assertIn("only the events of a critical path are in this copy",
+        self.assertIn("this copy holds only the events of a critical path",
                       " ".join(run(PROGRAM, "show", "overview", copy).stdout.split()))
-        self.assertIn("copy that holds only a critical path", " ".join(run(PROGRAM, "gate", one, copy, ok=(3,)).stdout.split()))
+        self.assertIn("copy with only a critical path", " ".join(run(PROGRAM, "gate", one, copy, ok=(3,)).stdout.split()))
         merged = self.path("merged.json")
         run(PROGRAM, "merge", copy, "-o", merged)
         self.assertEqual([row["id"] for row in self.verdict(merged)["Health"]], ["Q16"])
@@ -180,7 +180,7 @@ class Overlay(unittest.TestCase):
     def test_misuse(self):
         one, copy = self.generated(), self.path("copy.json")
         for words, part in (
-            ([], "draws into a copy of one file"),
+            ([], "needs one file"),
             ([one, one, "-o", copy], "is given twice"),
             ([one, MAKE_TRACE, "-o", copy], "takes one file, not a folder"),
             ([self.folder, "-o", copy], "takes one file, not a folder"),
@@ -189,9 +189,9 @@ class Overlay(unittest.TestCase):
             ([one, "-o", one], "would be overwritten"),
             ([one, "-o", copy, "--what", "queue"], "not 'queue'"),
             ([one, "-o", copy, "--instance", "3-1"], "a range"),
-            ([one, "-o", copy, "--all-edges", "--only-critical"], "say one of them"),
+            ([one, "-o", copy, "--all-edges", "--only-critical"], "give only one of them"),
             ([one, "-o", copy, "--what", ""], "--what is empty"),
-            ([one, "-o", copy, "--what", "queue_length", "--only-critical"], "about the critical path"),
+            ([one, "-o", copy, "--what", "queue_length", "--only-critical"], "for the critical path"),
             ([self.path("none.json"), "-o", copy], "cannot be opened"),
         ):
             self.assertIn(part, run(PROGRAM, "overlay", *words, ok=(1, 2)).stderr)
@@ -200,7 +200,7 @@ class Overlay(unittest.TestCase):
         self.assertIn("was overlaid before", run(PROGRAM, "overlay", copy, "-o", self.path("x.json"), ok=(1,)).stderr)
         merged = self.path("merged.json")
         run(PROGRAM, "merge", one, "-o", merged)
-        self.assertIn("merge what was written", run(PROGRAM, "overlay", merged, "-o", self.path("x.json"), ok=(1,)).stderr)
+        self.assertIn("merge the copies", run(PROGRAM, "overlay", merged, "-o", self.path("x.json"), ok=(1,)).stderr)
 
 
 if __name__ == "__main__":

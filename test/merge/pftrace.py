@@ -1,4 +1,4 @@
-"""Reads a Perfetto trace with nothing but the wire format and the published field numbers, and says what breaks a rule:
+"""Reads a Perfetto trace with nothing but the wire format and the published field numbers, and reports broken rules:
 begins without ends, times that go back on a track, numbers used before they are defined, tracks never described."""
 import collections
 import sys
@@ -42,8 +42,8 @@ def grouped(data):
 
 
 def check(data):
-    """Counts of what the trace holds; raises AssertionError with the rule that it breaks."""
-    defined = collections.defaultdict(set)  # (sequence, interned field): numbers
+    """Counts of the trace's contents; raises AssertionError with the rule that the trace breaks."""
+    defined = collections.defaultdict(set)  # (sequence, interned field): the numbers defined so far
     depth = collections.Counter()
     last = {}
     described = {}

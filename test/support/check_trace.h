@@ -1,4 +1,4 @@
-// The invariants of a Trace and of every analysis' answer to it. They hold whatever the input was.
+// The invariants of a Trace and of every analysis' answer to it. They hold for any input.
 #pragma once
 
 #include "advise/analyses.h"
@@ -55,12 +55,12 @@ inline void check_trace(const trace::Trace& trace) {
   check_flows(trace, rank);
 }
 
-/// Every answer in full, one table cell after the other. What names an event by its place in the file is left
-/// out.
+/// Every answer in full, one table cell after the other, without columns that name an event by its position
+/// in the file.
 inline std::string dump_answers(const trace::Trace& trace) {
   std::string out;
   for (const analyze::Analysis& analysis : advise::all_analyses()) {
-    for (const analyze::Form& form : analysis.forms)  // in the order of the file, so not in `out`
+    for (const analyze::Form& form : analysis.forms)  // in file order: not in `out`
       check_report(analyze::run(analysis, form, analyze::Derived(trace, {}), {}));
     const report::Report report = analyze::run(analysis, trace, {});
     for (const report::Table& table : report.tables) {
@@ -77,7 +77,7 @@ inline std::string dump_answers(const trace::Trace& trace) {
   return out;
 }
 
-/// A trace compared with itself: rows add up to the step, none changed.
+/// Compares a trace with itself: rows add up to the step, none changed.
 inline void check_difference(const trace::Trace& trace) {
   compare::Pair pair = compare::recordings_of(trace, trace, {});
   const compare::StepDifference difference = compare::diff(trace, trace, pair);
@@ -90,7 +90,7 @@ inline void check_difference(const trace::Trace& trace) {
   CHECK(std::abs(sum - difference.mean_a) <= 1 + 1e-9 * difference.mean_a);
 }
 
-/// Every analysis answers, and its columns have equal lengths.
+/// Checks that every analysis answers with columns of equal lengths.
 inline void check_analyses(const trace::Trace& trace) {
   for (const analyze::Analysis& analysis : advise::all_analyses())
     check_report(analyze::run(analysis, trace, {}));

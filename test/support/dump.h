@@ -1,4 +1,4 @@
-// A Trace as text: what tests compare. Equal dumps mean equal traces, whatever ids the strings and schemas
+// A Trace as text, which tests compare. Equal dumps mean equal traces, whatever ids the strings and schemas
 // have.
 #pragma once
 
@@ -28,7 +28,7 @@ inline std::string dump_args(const trace::Trace& trace, const trace::Rank& rank,
   return out;
 }
 
-/// "pid/tid kind name [start, end) {args}", what was recorded of a row.
+/// "pid/tid kind name [start, end) {args}": the recorded part of a row.
 inline std::string dump_row(const trace::Trace& trace, const trace::Rank& rank, trace::Row row) {
   const trace::EventTable& e = rank.events;
   const trace::Track& track = rank.tracks[e.track[row]];
@@ -56,7 +56,7 @@ inline std::string dump_reading(const trace::Reading& r) {
   return out;
 }
 
-/// All columns, recorded and derived, and everything beside them.
+/// All columns, recorded and derived, and everything else.
 inline std::string dump(const trace::Trace& trace) {
   std::string out;
   const auto print = [&out](const auto&... args) {

@@ -1,4 +1,4 @@
-// The text of a trace file, where each event stands in it, and the same in another order.
+// The text of a trace file, the position of each event in it, and the same text with events in another order.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ inline std::string bytes_of(const std::string& path) {
   return bytes;
 }
 
-/// Of stored bytes, gzip or not.
+/// The text of stored bytes, gzip or not.
 inline std::string text_of(const std::string& bytes) {
   const auto source = memory_bytes(bytes.data(), bytes.size());
   std::string text, part(1 << 20, '\0');
@@ -34,7 +34,7 @@ struct Span {
   std::size_t begin, end;
 };
 
-/// The objects in the event list of a well-formed text: found by counting brackets, nothing else.
+/// The objects in the event list of a well-formed text, found only by counting brackets.
 inline std::vector<Span> events_in(std::string_view text) {
   std::size_t at = text.find("\"traceEvents\"");
   at = text.find('[', at == std::string_view::npos ? 0 : at) + 1;

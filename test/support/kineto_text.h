@@ -1,4 +1,4 @@
-// What tests of the Kineto reader share: documents, events, and what they become.
+// Shared by tests of the Kineto reader: documents, events, and the rows they become.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ inline std::string document(std::string_view events) {
   return "{\"schemaVersion\": 1, \"traceEvents\": [" + std::string(events) + "]}";
 }
 
-/// The begin of a document, up to its first event.
+/// The beginning of a document, up to its first event.
 inline const std::string kHead = "{\"traceEvents\":[";
 
 /// An op of 1 µs at `ts` µs, with `more` members.

@@ -9,7 +9,7 @@
 
 namespace stepscope::test {
 
-/// Paths of the .json.gz files below a folder of the root of the checkout; none where it is absent.
+/// Paths of the .json.gz files below a folder of the checkout's root; none if it is absent.
 inline std::vector<std::string> traces_below(const std::string& folder) {
   std::vector<std::string> paths;
   std::error_code error;
@@ -28,7 +28,7 @@ inline std::vector<std::string> shipped_traces() {
   return paths;
 }
 
-/// Recordings of real devices; empty where they are absent.
+/// Recordings of real devices; empty if they are absent.
 inline std::vector<std::string> recorded_traces() { return traces_below("../shared/traces"); }
 
 }  // namespace stepscope::test

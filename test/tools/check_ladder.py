@@ -16,7 +16,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 
 
 def block_of(text, line_form):
-    """The matches of the first fenced block whose lines all have that form; [] without one."""
+    """The matches of the first fenced block whose lines all have that form; [] if there is none."""
     for block in re.findall(r"^```[a-z]*\n(.*?)^```", text, re.S | re.M):
         lines = [line_form.match(line) for line in block.splitlines() if line.strip()]
         if lines and all(lines):
@@ -30,7 +30,7 @@ def ladder_of(text):
 
 
 def wrong_rungs(ladder):
-    """The ladder's own mistakes: unknown rooms and arrows that go round."""
+    """The ladder's own mistakes: unknown rooms and cycles."""
     for room, below in ladder.items():
         for other in sorted(below - ladder.keys()):
             yield f"ARCHITECTURE.md: room '{room}' may include '{other}', which is not on the ladder; add a line for it"
@@ -48,7 +48,7 @@ def wrong_includes(root, ladder, closed):
     """One message per include that the ladder or a closed folder does not allow."""
     for path in sorted([*(root / "src").rglob("*"), *(root / "python").glob("*")]):
         if path.suffix not in (".h", ".cpp") or path.stem.endswith(("_test", "_fuzz", "_bench")):
-            continue  # what is not shipped may look anywhere
+            continue  # files that are not shipped may include anything
         room = "python" if path.is_relative_to(root / "python") else path.relative_to(root / "src").parts[0]
         place = path.relative_to(root)
         if room not in ladder:
@@ -65,7 +65,7 @@ def wrong_includes(root, ladder, closed):
             if "/" not in match[1]:
                 yield f'{place}:{number}: "{match[1]}" names no room; write the path from src/, e.g. "{room}/{match[1]}"'
             elif other not in ladder:
-                continue  # a test's or a library's header
+                continue  # the header of a test or of a library
             elif other != room and other not in ladder[room]:
                 allowed = " ".join(sorted(ladder[room])) or "nothing"
                 yield (f"{place}:{number}: '{room}' may not include '{other}' (allowed: {allowed}); "

@@ -1,4 +1,4 @@
-"""Looks whether every relative link in the Markdown files leads somewhere: to a file, and to a heading when it names one."""
+"""Checks that every relative link in the Markdown files leads to a file, and to a heading if it names one."""
 
 import os
 import re

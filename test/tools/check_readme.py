@@ -1,8 +1,8 @@
 """Runs every command line of the Markdown files that begins with `stepscope` or `build/release/stepscope`, as a reader would
 who copies it. Usage: check_readme.py PATH_TO_STEPSCOPE FILE...
-In a ```console block commands follow "$ ", and the lines below one must occur in its output, in order: runs of blanks count as
-one, "…" stands for anything. Files that examples name (trace.json.gz, traces/, before/, …) are samples under these names.
-`record`, `run` and `attach` need PyTorch: python/tests/profiler/outside_test.py tries them."""
+In a ```console block commands follow "$ ", and the lines below a command must occur in its output, in order: runs of blanks count
+as one, "…" stands for any text. Files in examples (trace.json.gz, traces/, before/, …) are samples under these names.
+`record`, `run` and `attach` need PyTorch: python/tests/profiler/outside_test.py tests them."""
 
 import gzip
 import os
@@ -20,7 +20,7 @@ PFW = b'[\n{"id":0,"name":"open64","cat":"POSIX","pid":7,"tid":7,"ts":10,"dur":5
 
 
 def stage(folder, program):
-    """The names that examples use, in `folder`."""
+    """Puts the files that examples name into `folder`."""
     at = lambda *names: os.path.join(folder, *names)
     os.makedirs(at("build/release"))
     for name in ("stepscope", "build/release/stepscope"):
@@ -51,7 +51,7 @@ def blocks(text):
 
 
 def commands(text):
-    """(command, the lines of its output that are shown)."""
+    """(command, the lines of its output that the text shows)."""
     for language, block in blocks(text):
         for line in block.replace("\\\n", " ").splitlines():
             if language == "console" and not line.startswith("$ "):
@@ -64,7 +64,7 @@ def commands(text):
 
 
 def absent(shown, output):
-    """The first shown line that the output does not have after the ones before it; None if all are there."""
+    """The first shown line that is missing in the output after the previous shown lines; None if all are there."""
     output, at = " ".join(output.split()), 0
     for line in shown:
         for piece in line.split("…"):
@@ -77,14 +77,14 @@ def absent(shown, output):
 
 
 def runnable(line):
-    """The line, with what is not of stepscope replaced where this machine lacks it or it would write outside the folder."""
+    """The line without what this machine lacks (jq) or what would write outside the folder."""
     if " completion " in line:
         line = line.partition(">")[0]
     return line if shutil.which("jq") else re.sub(r"\| jq .*", "| cat", line)
 
 
 def is_of_a_sample(line):
-    """Else the trace has a name for any trace: tables may be empty, and `gate` may pass, fail or be inconclusive."""
+    """Whether the trace is a sample. Other traces have placeholder names: tables may be empty, and `gate` may have any result."""
     return "examples/" in line
 
 

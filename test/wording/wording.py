@@ -1,4 +1,4 @@
-"""What people read, against the files beside this one: screens as they are, sentences with # for numbers.
+"""Compares the text that people read with the files beside this one: screens unchanged, sentences with # for numbers.
 
 wording.py PROGRAM            compares
 wording.py PROGRAM --write    writes the files again
@@ -37,7 +37,7 @@ def head_of_page(program):
 
 
 def told(program):
-    """(file, who says it, a sentence), of each sentence in the reports of some samples."""
+    """(file, source, sentence) for each sentence in the reports of some samples."""
     for trace in (INPUT, SYNC, TINY, RANKS, WORKERS, STACKS):
         for report in json.loads(said(program, "report", trace, "--format", "json"))["reports"]:
             name = report["report"]
@@ -57,7 +57,7 @@ def told(program):
 
 
 def texts(program):
-    """File name to text."""
+    """The text of each file, by file name."""
     found = {
         "report.txt": said(program, "report", INPUT),
         "page.txt": head_of_page(program),

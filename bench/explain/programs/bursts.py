@@ -1,4 +1,4 @@
-"""Each eighth batch takes its worker 250 ms longer, and workers are one batch ahead; healthy: evened out."""
+"""Every eighth batch takes its worker 250 ms longer, and workers are one batch ahead; healthy: the time is spread evenly."""
 import time
 
 import torch

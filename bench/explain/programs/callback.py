@@ -1,4 +1,4 @@
-"""A callback writes JSON in each step; healthy: in each hundredth."""
+"""A callback writes JSON in every step; healthy: in every hundredth."""
 import json
 import os
 

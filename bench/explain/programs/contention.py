@@ -1,4 +1,4 @@
-"""Others burn all cores in recorded steps 5 to 7; healthy: nobody does."""
+"""Other processes keep all cores busy in recorded steps 5 to 7; healthy: none do."""
 import os
 
 import torch.multiprocessing as processes

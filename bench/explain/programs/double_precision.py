@@ -1,4 +1,4 @@
-"""The batch comes from numpy in double precision, and the model with it; healthy: float32."""
+"""The batch comes from numpy in double precision, and the model runs in it too; healthy: float32."""
 import numpy as np
 import torch
 

@@ -1,4 +1,4 @@
-"""All gradients in one bucket, reduced after backward; healthy: buckets of 2 MB during backward."""
+"""All gradients are in one bucket, reduced after backward; healthy: buckets of 2 MB during backward."""
 import torch
 from torch.nn.parallel import DistributedDataParallel
 

@@ -1,4 +1,4 @@
-"""One worker takes 80 ms a batch; healthy: six do."""
+"""One worker loads batches of 80 ms; healthy: six workers do."""
 from torch.utils.data import DataLoader
 
 import training

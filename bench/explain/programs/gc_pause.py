@@ -1,4 +1,4 @@
-"""150,000 objects are alive and each step leaves cycles behind, so the collector walks them; healthy: frozen, disabled."""
+"""150,000 objects are alive and each step leaves cycles, so the collector walks all objects; healthy: frozen and disabled."""
 import gc
 
 import training

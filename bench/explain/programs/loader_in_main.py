@@ -1,4 +1,4 @@
-"""A batch takes 20 ms to load, in the training process; healthy: in workers that persist."""
+"""Loading a batch takes 20 ms in the training process; healthy: in persistent workers."""
 import time
 
 import torch

@@ -1,4 +1,4 @@
-"""Each step has a new length and is compiled for it; healthy: lengths are padded to one."""
+"""Each step has a new length and is compiled for it; healthy: all are padded to one length."""
 import torch
 
 import training

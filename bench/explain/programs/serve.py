@@ -1,6 +1,5 @@
-"""Imports torch once and runs programs as told, one a line on standard input, each in a process of its own.
-
-{"program": NAME, "healthy": bool, "seed": N, "trace": FILE or null} gives {"steps_s": [...]} or {"failed": why}.
+"""Imports torch once, then runs the programs named on standard input, one per line, each in a process of its own.
+The line {"program": NAME, "healthy": bool, "seed": N, "trace": FILE or null} gives {"steps_s": [...]} or {"failed": why}.
 """
 import importlib
 import json
@@ -17,9 +16,9 @@ def forked(job):
     child = os.fork()
     if child == 0:
         os.close(read_end)
-        os.dup2(2, 1)  # what the program prints is not an answer
+        os.dup2(2, 1)  # the program's own output is not an answer
         try:
-            with tempfile.TemporaryDirectory() as compiled:  # what an earlier run compiled is no help
+            with tempfile.TemporaryDirectory() as compiled:  # no compiled code from earlier runs
                 os.environ["TORCHINDUCTOR_CACHE_DIR"] = compiled
                 result = training.run(importlib.import_module(job["program"]), job["healthy"], job["seed"], job["trace"])
         except Exception as error:

@@ -1,7 +1,7 @@
-"""Runs a program's steps, recorded or timed. Each program beside this file has one fault and, with --healthy, has not.
+"""Runs a program's steps, recorded or timed. Each program beside this file has one fault, and none with --healthy.
 
 usage: NAME.py [--healthy] [--seed N] [--trace FILE]
-Without --trace it prints the seconds of each step; three steps of warm-up are left out, ten count.
+Without --trace it prints the seconds of each of ten steps, after three steps of warm-up.
 """
 import argparse
 import json
@@ -29,7 +29,7 @@ def wait_for_device():
 
 
 def linears(draw, width, depth=2):
-    """A stack of linears, its width of the seed's choosing, and a batch for it."""
+    """A stack of linear layers of a random width, and a batch for it."""
     width = int(width * draw.uniform(0.9, 1.1)) // 8 * 8
     layers = [torch.nn.Linear(width, width) for _ in range(depth)]
     model = torch.nn.Sequential(*layers).to(device())

@@ -1,4 +1,4 @@
-"""Epochs of five batches, each with workers of its own; healthy: they persist."""
+"""Every epoch of five batches starts new workers; healthy: workers persist."""
 from torch.utils.data import DataLoader
 
 import training

@@ -1,9 +1,9 @@
 """Are the answers about many ranks the same when the files are read one by one? Simulates a job and asks every analysis, and
-`report`, both ways; then a folder whose files do not say which rank they are.
+`report`, both ways; then does the same for a folder whose files have no rank number.
 
     check_by_rank.py STEPSCOPE MAKE_TRACE FOLDER [TRACES…]
 
-TRACES: recorded folders to ask too, those that are there.
+TRACES: recorded folders to check as well, if they exist.
 """
 
 import json
@@ -12,8 +12,8 @@ import shutil
 import subprocess
 import sys
 
-ALONE = {"event"}  # needs to be told which
-# From replaying all ranks at once: tables and columns of `stragglers`, rules, and what depends on their savings.
+ALONE = {"event"}  # needs the event to show
+# Results of replaying all ranks together: tables and columns of `stragglers`, rules, and values that depend on their savings.
 TOGETHER = {"cost", "cost_low", "cost_high", "cost_by", "Imbalance", "If transfers took less"}
 RULES = {"N01", "N05"}
 SAVINGS = {"rank", "after_low", "after_high", "together_low", "together_high"}
@@ -30,7 +30,7 @@ def analyses(stepscope):
 
 
 def without_replay(text):
-    """The answer without what replays all ranks together, which needs all their events."""
+    """The answer without the results of replaying all ranks together, which needs all their events."""
     def kept(report):
         advice = report["report"] != "stragglers"
         for table in report["tables"]:

@@ -40,7 +40,7 @@ def simulate(make_trace, folder, ranks, seed, ends):
 
 
 def errors_of(told, rows):
-    """By rank: ns between its clock's offset in the middle of the recording and the truth; and the ppm of its drift."""
+    """By rank: the error of its clock's offset in the middle of the recording, in ns, and of its drift, in ppm."""
     clocks, ranks = told["clocks"], len(rows)
     length = told["step_ns"] * 6
     middle = sum(c["window_start"] for c in clocks) / ranks + length / 2
@@ -51,7 +51,7 @@ def errors_of(told, rows):
 
 
 def check_exact(stepscope, make_trace, folder, ranks, seed, ends):
-    """Ends are seen at once, or up to 20 us late."""
+    """Ranks see the ends of collectives at once, or up to 20 us late."""
     told = simulate(make_trace, folder, ranks, seed, ends)
     rows = answer(stepscope, folder / "job")
     what = f"{ranks} ranks, seed {seed}, {' '.join(ends) or 'ends at once'}"
@@ -59,7 +59,7 @@ def check_exact(stepscope, make_trace, folder, ranks, seed, ends):
     not_aligned = [r["rank"] for r in rows if r["state"] != "aligned"]
     assert not not_aligned, f"{what}: clocks {not_aligned} are not aligned"
     offsets, drifts = errors_of(told, rows)
-    # The recording is short: a drift is known to what the ends' errors are of its length.
+    # In a short recording, the drift is only known up to the ends' errors over the recording's length.
     most_ppm = 1e6 * 2 * MOST_ERROR_NS / (told["step_ns"] * 6)
     assert max(drifts) <= most_ppm, f"{what}: a drift is {max(drifts):.1f} ppm off"
     assert max(offsets) <= MOST_ERROR_NS, f"{what}: a clock is {max(offsets) / 1000:.1f} us off"
@@ -67,11 +67,11 @@ def check_exact(stepscope, make_trace, folder, ranks, seed, ends):
 
 
 def check_hopeless(stepscope, make_trace, folder, ranks, seed):
-    """Ends are seen up to 500 us late, each rank by a part of its own: what is stated must hold."""
+    """Ranks see ends up to 500 us late, partly by a constant of their own: the stated errors must hold."""
     told = simulate(make_trace, folder, ranks, seed, ["--end-jitter", "400", "--end-bias", "100"])
     rows = answer(stepscope, folder / "job")
     offsets, _ = errors_of(told, rows)
-    usual = sum(r["error_middle"] for r in rows) / ranks  # of the mean that all are compared with
+    usual = sum(r["error_middle"] for r in rows) / ranks  # error of the mean that all clocks are compared with
     for row, error in zip(rows, offsets):
         known = MOST_ERROR_NS if row["state"] == "aligned" else row["error_middle"] + usual
         assert error <= known, (f"{ranks} ranks, seed {seed}: the clock of rank {row['rank']} is called {row['state']} "

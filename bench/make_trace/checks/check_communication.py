@@ -1,4 +1,4 @@
-"""Are waits, transfers and skews of generated collectives what they were? Simulates jobs whose clocks differ, asks
+"""Does stepscope recover the waits, transfers and skews of generated collectives? Simulates jobs whose clocks differ, asks
 `stepscope show communication`, and compares with the simulator's own numbers.
 
     check_communication.py STEPSCOPE MAKE_TRACE FOLDER [SEEDS]

@@ -1,4 +1,4 @@
-"""Runs make_trace in one dialect and checks the files it writes: they are JSON, and what they say fits together.
+"""Runs make_trace in one dialect and checks the files it writes: they are JSON, and their parts agree.
 
 usage: check_files.py MAKE_TRACE FOLDER DIALECT VENDOR
 """
@@ -71,7 +71,7 @@ def union(spans):
 
 
 def check_truth(document, truth, rank):
-    """What the file says about every step is what the truth says, seen through the rank's clock."""
+    """Every step in the file matches the truth, seen through the rank's clock."""
     events = [e for e in document["traceEvents"] if e.get("ph") == "X"]
     calls = {e["args"]["correlation"]: e for e in events if e["cat"].endswith("_runtime")}
     clock = truth["clocks"][rank]

@@ -1,6 +1,6 @@
-"""Are the stages of a pipeline found, with their bubbles? Simulates pipelines and holds `stepscope show pipeline` against
-the truth of every stage and step. Where there are few micro-batches rule N08 must say so, and what it promises must come
-true with twice as many; with many it must be silent. A stage with more blocks than others is no straggler; a slow rank
+"""Are the stages of a pipeline found, with their bubbles? Simulates pipelines and compares `stepscope show pipeline` with
+the truth of every stage and step. With few micro-batches rule N08 must fire, and the saving it predicts must come true with
+twice as many; with many micro-batches it must stay silent. A stage with more blocks than others is no straggler; a slow rank
 among ranks of one stage is.
 
     check_pipeline.py STEPSCOPE MAKE_TRACE FOLDER [SEEDS]
@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 
-NEAR_NS = 2_000  # a step of the trace begins when the host has marked it, too
+NEAR_NS = 2_000  # tolerance: a step of the trace also waits until the host has marked it
 
 
 def table(stepscope, analysis, folder, number=0):
@@ -35,7 +35,7 @@ def simulate(make_trace, folder, seed, **options):
 
 
 def check_bubbles(stepscope, folder, truth):
-    """What of the answer differs from the truth."""
+    """Differences between the answer and the truth."""
     stages, micro_batches = truth["options"]["stages"], truth["options"]["micro_batches"]
     said = {(row["rank"], row["step"]): row for row in table(stepscope, "pipeline", folder, 1)}
     wrong = [] if len(said) == len(truth["steps"]) else [f"{len(said)} of {len(truth['steps'])} steps"]

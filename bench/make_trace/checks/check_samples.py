@@ -1,4 +1,4 @@
-"""Generates the committed samples and test traces again and compares them with what is committed, unpacked: zlib versions differ.
+"""Generates the committed samples and test traces again and compares their unpacked text with the committed files: zlib versions differ.
 
 usage: check_samples.py MAKE_TRACE SOURCE_FOLDER FOLDER
 """

@@ -1,7 +1,7 @@
 """Is the slow rank found, and the part of its step in which it is slow? Simulates jobs with one slow rank, or none, and
-asks `stepscope show stragglers`. The advice must say the same to the ranks that wait (rule N05), and nothing of the kind
-where nothing is planted. Without the collectives in the files, nothing ties the ranks together: no clock may be called
-aligned and nobody blamed.
+asks `stepscope show stragglers`. The advice (rule N05) must agree for the ranks that wait, and must stay silent if nothing
+is planted. Without the collectives in the files, nothing connects the ranks: no clock may be called aligned and no rank
+blamed.
 
     check_stragglers.py STEPSCOPE MAKE_TRACE FOLDER [SEEDS [RANKS]]
 """
@@ -58,7 +58,7 @@ def remove_collectives(folder):
 
 
 def blames_without_collectives(stepscope, folder):
-    """What is said of ranks that nothing ties together, and must not be."""
+    """Statements about ranks that nothing connects; there must be none."""
     remove_collectives(folder)
     aligned = [row["rank"] for row in first_table(stepscope, "clock_alignment", folder) if row["state"] == "aligned"]
     return aligned + first_table(stepscope, "stragglers", folder) + blamed(stepscope, folder)

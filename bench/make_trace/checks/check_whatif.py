@@ -1,5 +1,5 @@
-"""Does `whatif` predict what a job does with something changed? The simulator is asked twice with the same seed, as
-recorded and with the change, and `stepscope whatif` on the first must give the step of the second.
+"""Does `whatif` predict what a job does with something changed? The simulator runs twice with the same seed, without and
+with the change, and `stepscope whatif` on the first run must predict the step of the second.
 
     check_whatif.py STEPSCOPE MAKE_TRACE FOLDER [SEEDS]
 
@@ -46,7 +46,7 @@ CHANGES = {"collectives x 0.5": collectives, "straggler removed": straggler, "ke
 
 
 def job(rng):
-    """Bound by its device or by its host, with blocking calls and collectives in the forward pass or without."""
+    """A job bound by its device or by its host, with or without blocking calls and collectives in the forward pass."""
     ranks = rng.randint(4, 8)
     extras = rng.choice([[], [], ["--tensor-parallel"], ["--streams", "2"], ["--item-sync", "3"], ["--vendor", "rocm"],
                          ["--pageable-copy", "8"]])
@@ -74,7 +74,7 @@ def predicted(stepscope, folder, scale):
 
 
 def one(programs, folder, seed, name):
-    """The prediction, the changed run's median and mean step, and how it was asked."""
+    """The prediction, the changed run's median and mean step, and the job's options as text."""
     rng = random.Random(f"{seed} {name}")
     ranks, options = job(rng)
     planted, change, scale = CHANGES[name](rng, ranks)

@@ -1,4 +1,4 @@
-// How the profiler of a given year writes the same facts.
+// How the profiler of a given year writes the same events.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Dialect {
   const char* kernel = "kernel";
   const char* copy = "gpu_memcpy";
   const char* fill = "gpu_memset";
-  const char* runtime = nullptr;  ///< null: as the vendor says
+  const char* runtime = nullptr;  ///< null: the vendor's spelling
   const char* flow_category = "ac2g";
   const char* flow_name = "ac2g";
 };

@@ -18,7 +18,7 @@
 
 namespace stepscope::make_trace {
 
-/// Who a rank is in its trace.
+/// A rank's identity in its trace.
 struct Identity {
   int rank = 0;
   int device = 0;
@@ -76,8 +76,8 @@ class EventWriter {
   Clock clock_;
   Text& out_;
   std::int64_t events_ = 0;
-  std::vector<std::string> kernel_args_;  ///< per work: what does not change between launches
-  std::vector<std::string> call_args_;    ///< per work: what the launching call says about it
+  std::vector<std::string> kernel_args_;  ///< per work: args that are the same in every launch
+  std::vector<std::string> call_args_;    ///< per work: its args on the launching call
   std::vector<bool> flow_source_;         ///< per span: the last forward op of its autograd node
 };
 

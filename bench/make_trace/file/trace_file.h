@@ -1,4 +1,4 @@
-// One rank's file: what stands before the events, the events as they come, what stands behind them.
+// One rank's file: the text before the events, the events as they come, the text after them.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace stepscope::make_trace {
 
-/// Where rank `rank` is written: `options.out` itself, or a file in that directory.
+/// The path of rank `rank`'s file: `options.out` itself, or a file in that directory.
 std::string trace_path(const Options& options, int rank);
 
 /// True when `options.out` names one file.

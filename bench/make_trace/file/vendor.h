@@ -19,7 +19,7 @@ struct Vendor {
       mse, mse_back, mul, sqrt, addcdiv, addcmul, lerp, fused_step, all_reduce, send_recv;
   std::string matmul_fp32, matmul_split_fp32, matmul_fp64, all_reduce_fp32;
   std::string nonzero_count, nonzero_select, gather, compare, cast_fp64, mul_fp64, fused_chain;
-  std::vector<int> stream_ids;  ///< as written: compute streams, then more of them
+  std::vector<int> stream_ids;  ///< ids in the trace: compute streams, then others
   int comm_stream_id = 0;
 };
 

@@ -145,7 +145,7 @@ void Model::accumulate(std::int64_t elements) {
   pointwise(v_.add, elements, 3);
 }
 
-/// Forward of a block once more, as its activations were not kept.
+/// Runs a block's forward pass once more, as its activations were not kept.
 void Model::recompute(int index) {
   const Builder::Part part(b_, Lane::recompute);
   const int node = block_of(index).checkpoint;
@@ -155,7 +155,7 @@ void Model::recompute(int index) {
   forward_block(index, true);
 }
 
-/// Each rank holds a part of every weight, so what a linear gives has to be added up before work goes on.
+/// Each rank holds a part of every weight, so the outputs of a linear must be summed over ranks first.
 void Model::reduce_activations() {
   if (!o_.tensor_parallel || share_.replicas.members.count == 1) return;
   const Builder::Part part(b_, Lane::collective);

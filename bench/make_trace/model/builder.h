@@ -1,5 +1,5 @@
-// Writes a Program: spans that close themselves, kernels, copies, events, tensors. It knows what a call costs
-// on the host; what a model does is said in model.cpp and training_step.cpp.
+// Builds a Program: spans that close themselves, kernels, copies, events, tensors. It has the host costs of
+// calls; model.cpp and training_step.cpp define what a model does.
 #pragma once
 
 #include <array>
@@ -62,7 +62,7 @@ class [[nodiscard]] Scope {
   bool frame_;
 };
 
-/// Autograd node a span creates (forward) or runs (backward).
+/// Autograd node that a span creates (forward) or runs (backward).
 struct Node {
   int sequence = -1;
   bool backward = false;
@@ -81,14 +81,14 @@ class Builder {
   Scope module(std::string_view class_name, int id);
 
   void think(std::int64_t ns);
-  void sleep(std::int64_t ns);  ///< a given time, whatever Python and ops cost
+  void sleep(std::int64_t ns);  ///< a fixed time that --host-cost does not scale
   void call(const CallInfo& call, std::int64_t ns);
   void kernel(const std::string& name, std::int64_t device_ns, const KernelShape& shape, int stream = 0);
   void copy(const std::string& name, std::int64_t bytes, double bytes_per_ns, bool blocking);
   void fill(std::int64_t bytes);
   void all_reduce(std::int64_t bytes, std::int64_t device_ns, const std::string& comm_args,
                   const Group& group);
-  /// Its stream: the `channel`-th of those for communication.
+  /// Runs on the `channel`-th communication stream.
   void message(int from, int to, std::int64_t bytes, const std::string& comm_args, const Group& group,
                int channel);
   std::uint32_t record_event(int stream);
@@ -106,8 +106,8 @@ class Builder {
   int next_sequence() { return program_.sequences++; }
   int comm_stream(int channel = 0) const { return program_.comm_stream + channel; }
 
-  /// What is built while a Part lives takes its jitter keys from a row of its own, so that adding or removing
-  /// it leaves the noise of everything else as it was.
+  /// Instructions built while a Part lives take jitter keys from a sequence of their own, so that adding or
+  /// removing the part does not change the noise of anything else.
   class [[nodiscard]] Part {
    public:
     Part(Builder& builder, Lane lane) : builder_(builder), before_(builder.lane_) { builder.lane_ = lane; }
@@ -120,7 +120,7 @@ class Builder {
     Lane before_;
   };
 
-  /// What is built while an Only lives runs in those steps alone.
+  /// Instructions built while an Only lives run in those steps only.
   class [[nodiscard]] Only {
    public:
     Only(Builder& builder, Steps steps);
@@ -139,7 +139,7 @@ class Builder {
   friend class Scope;
   void add(Instr instr);
   SpanInfo op_info(std::string_view name, const Args& args, Node node) const;
-  std::string typed(std::string name) const;  ///< bf16 in a name as the program's own type
+  std::string typed(std::string name) const;  ///< bf16 in a name replaced by the program's type
   Scope open(SpanInfo span, std::int64_t open_ns, std::int64_t close_ns);
   std::uint32_t call_index(const CallInfo& call);
   void queue(Act act, WorkInfo work, int stream, std::int64_t ns);

@@ -1,6 +1,6 @@
 // The model: a stack of blocks (layer norm, linear, gelu, linear, residual add) under mean squared error, in
 // bf16, trained with AdamW, its gradients averaged over the ranks. Forward is in model.cpp, backward in
-// backward.cpp, the optimizer in optimizer.cpp, what is wrong with it in planted_ops.cpp.
+// backward.cpp, the optimizer in optimizer.cpp, planted problems in planted_ops.cpp.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace stepscope::make_trace {
 
-/// What a rank has of the model: all of it, or the blocks of a stage.
+/// A rank's share of the model: all of it, or the blocks of a stage.
 struct Share {
-  bool first = true, last = true;  ///< with the embedding, with the loss
-  Group replicas;                  ///< ranks that have the same
+  bool first = true, last = true;  ///< has the embedding; has the loss
+  Group replicas;                  ///< ranks with the same share
 };
 
-/// A collective's metadata as JSON members, with a comma behind.
+/// A collective's metadata as JSON members, ending in a comma.
 std::string comm_args(const char* name, const char* dtype, std::int64_t elements, const Group& group);
 
 class Model {
@@ -33,7 +33,7 @@ class Model {
 
   std::int64_t parameters() const;  ///< elements
   std::int64_t batch_bytes() const;
-  Arg batch() const;  ///< token ids, or what --pageable-copy makes of them
+  Arg batch() const;  ///< token ids, or the batch of --pageable-copy
 
  private:
   struct Linear {
@@ -89,7 +89,7 @@ class Model {
   const Share share_;
   std::int64_t t_;        ///< tokens
   std::int64_t h_;        ///< hidden
-  std::int64_t element_;  ///< bytes
+  std::int64_t element_;  ///< bytes per element
   bool differentiable_ = true;
   std::vector<Block> blocks_;
   std::vector<std::uint32_t> unjoined_;  ///< events of side streams that stream 0 has not waited for

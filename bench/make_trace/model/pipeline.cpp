@@ -14,9 +14,9 @@
 namespace stepscope::make_trace {
 namespace {
 
-enum Channel : int { kReductions, kActivations, kGradients };  // each a stream
+enum Channel : int { kReductions, kActivations, kGradients };  // one stream each
 
-/// What one stage has to do: its blocks on the tokens of a micro-batch.
+/// The options of one stage: its blocks, on the tokens of a micro-batch.
 Options share_of(const Options& whole, int stage) {
   Options own = whole;
   own.layers = whole.layers / whole.stages + (stage == whole.stages - 1 ? whole.last_stage_layers : 0);
@@ -91,8 +91,8 @@ class Stage {
     auto wait = b_.op("c10d::wait");
     b_.wait_event(0, there);
   }
-  /// The activations of a micro-batch or their gradients. A receiver's memory was used by what was launched
-  /// before, so both ends begin when that has ended. The result: an event behind it.
+  /// Sends or receives the activations of a micro-batch or their gradients. Work launched before may use the
+  /// receiver's memory, so both ends begin after it. Returns an event after the message.
   std::uint32_t message(const std::string& name, int from, int to, Channel channel, const std::string& ends) {
     const bool sends = from == rank_;
     const std::int64_t elements = std::int64_t{o_.tokens} * o_.hidden;
@@ -117,8 +117,8 @@ class Stage {
   const Vendor& v_;
   Builder b_;
   int ahead_ = 0;                          // forward passes before the first backward pass
-  std::deque<Model> models_;               // one for each micro-batch that is under way
-  std::map<Channel, std::uint32_t> sent_;  // events behind the last messages
+  std::deque<Model> models_;               // one for each micro-batch in flight
+  std::map<Channel, std::uint32_t> sent_;  // events after the last messages
 };
 
 }  // namespace

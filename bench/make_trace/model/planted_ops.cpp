@@ -1,4 +1,4 @@
-// What is planted between the blocks of the model.
+// Problems planted between the blocks of the model.
 #include <algorithm>
 
 #include "make_trace/model/model.h"
@@ -6,7 +6,7 @@
 namespace stepscope::make_trace {
 
 void Model::planted_ops(int index) {
-  const auto share = [&](std::int64_t n) {  // of `n` over the blocks, as evenly as integers allow
+  const auto share = [&](std::int64_t n) {  // this block's share of `n`, as even as integers allow
     return n * (index + 1) / o_.layers - n * index / o_.layers;
   };
   for (std::int64_t i = share(o_.tiny_kernels); i > 0; --i) tiny_op();
@@ -43,7 +43,7 @@ void Model::item() {
   }
 }
 
-/// x[x > 0]: how many there are decides the shape, so the host has to know.
+/// x[x > 0]: the number of positive elements decides the shape, so the host must wait for it.
 void Model::select_positive() {
   const Builder::Part part(b_, Lane::nonzero);
   const std::int64_t elements = t_ * 16;
@@ -72,7 +72,7 @@ void Model::python(std::int64_t ns) {
   b_.sleep(ns - ns / 10);
 }
 
-/// The interpreter collects its garbage; nothing records it.
+/// A garbage collection of the interpreter, which nothing records.
 void Model::pause() {
   if (o_.gc_pause_ms <= 0) return;
   const Builder::Part part(b_, Lane::pause);
@@ -97,7 +97,7 @@ void Model::loop_over_rows() {
   }
 }
 
-/// A frozen projection of float features, scaled before; numpy's floats have 8 bytes.
+/// A frozen projection of scaled float features; numpy's floats have 8 bytes.
 void Model::project_features() {
   if (o_.features <= 0) return;
   const Builder::Part part(b_, Lane::features);

@@ -1,6 +1,6 @@
 // One training step as a flat list of instructions. The same program runs in every step, on every rank or on
-// those that hold the same stage of the model; what differs (noise, stragglers, waiting) is decided when it
-// is executed. A flat list can be left at any instruction and resumed there, which is how a host waits for a
+// those that hold the same stage of the model; differences (noise, stragglers, waiting) arise when it is
+// executed. A host can stop at any instruction of a flat list and resume there: this is how it waits for a
 // device time that is not known yet.
 #pragma once
 
@@ -26,39 +26,39 @@ enum class Act : std::uint8_t {
   wait_event,       // later work on `stream` starts after event `slot`
   synchronize,      // the host waits for `stream` (−1: all streams)
   take_batch,       // waits for the loader (workers or own work)
-  lag,              // what a straggler in phase `slot` needs in addition
-  allocate,         // tensor `slot` of `bytes`
-  release,          // tensor `slot`
-  empty_cache,      // waits for the device, gives cached memory back
-  on_thread,        // the following runs on thread `slot`
-  only_in,          // leaves the next `slot` instructions out unless the step is one of `steps`
-  restart_workers,  // loader workers start anew and are ready `ns` later
+  lag,              // extra time of a straggler in phase `slot`
+  allocate,         // allocates tensor `slot` of `bytes`
+  release,          // releases tensor `slot`
+  empty_cache,      // waits for the device, returns cached memory
+  on_thread,        // next instructions run on thread `slot`
+  only_in,          // skips the next `slot` instructions unless the step is one of `steps`
+  restart_workers,  // loader workers restart and are ready `ns` later
 };
 
 enum Thread : std::uint8_t { kMainThread = 0, kBackwardThread = 1, kThreads = 2 };
 
-/// Which steps: the recorded step `first` alone, or with `every` > 0 each step (warm-up counted) that leaves
-/// `first` when divided by it.
+/// The recorded step `first` alone, or with `every` > 0 each step, warm-up counted, whose number modulo
+/// `every` is `first`.
 struct Steps {
   int first = 0;
   int every = 0;
 };
 
-/// Ranks that do something together: `count` of them from `first` on, `stride` apart.
+/// Ranks that do something together: `count` ranks from `first` on, `stride` apart.
 struct Members {
   int first = 0, stride = 1, count = 1;
-  bool message = false;  ///< from the first of two to the second
+  bool message = false;  ///< a message from the first of two members to the second
 
   int at(int i) const { return first + i * stride; }
   std::size_t place(int rank) const { return static_cast<std::size_t>((rank - first) / stride); }
   friend auto operator<=>(const Members&, const Members&) = default;
 };
 
-/// A process group as a trace tells of it.
+/// A process group as it appears in a trace.
 struct Group {
   std::string name = "0", description = "default_pg";
   Members members;
-  std::uint64_t salt = 0;  ///< tells its ids from those of other groups
+  std::uint64_t salt = 0;  ///< makes its ids differ from other groups'
 };
 
 struct Instr {
@@ -69,7 +69,7 @@ struct Instr {
   std::int64_t ns = 0;
   std::int64_t bytes = 0;
   Steps steps = {};
-  std::uint64_t key = 0;  ///< names this instruction for the jitter, whatever is planted around it
+  std::uint64_t key = 0;  ///< identifies this instruction for the jitter, whatever is planted around it
 };
 
 enum class SpanKind : std::uint8_t { op, annotation, python };
@@ -79,7 +79,7 @@ struct SpanInfo {
   std::string name;        ///< JSON-escaped
   std::string shape_args;  ///< JSON members, empty or ending in a comma
   std::string comm_args;   ///< members of a collective, empty or ending in a comma
-  Group group;             ///< of a collective
+  Group group;             ///< for a collective
   std::string call_stack;  ///< JSON-escaped, innermost first
   int sequence = -1;       ///< number of the autograd node within the step, −1 none
   int module = -1;         ///< nn.Module call: its id
@@ -104,8 +104,8 @@ struct WorkInfo {
   std::int64_t bytes = 0;
   KernelShape shape;
   std::string comm_args;
-  Members members;         ///< of a collective: who meet
-  std::uint64_t salt = 0;  ///< of its group
+  Members members;         ///< of a collective: the ranks that take part
+  std::uint64_t salt = 0;  ///< of the collective's group
 };
 
 struct Program {
@@ -119,12 +119,12 @@ struct Program {
   int sequences = 0;              ///< autograd nodes per step
   int events = 0;                 ///< event slots
   int tensors = 0;                ///< tensor slots
-  std::uint32_t device_sync = 0;  ///< call: wait for the whole device
+  std::uint32_t device_sync = 0;  ///< index of the call that waits for the whole device
   std::int64_t device_ns = 0;     ///< sum of all kernels
   std::int64_t collective_bytes = 0;
 };
 
-/// Of all ranks: one for all, or one for each.
+/// The programs of all ranks: one for all, or one for each.
 class Programs {
  public:
   explicit Programs(std::vector<Program> programs) : programs_(std::move(programs)) {}

@@ -27,7 +27,7 @@ void set_up_device(Builder& b, const Options& o, const Vendor& v) {
   b.call(v.load_code, whole / 10);
 }
 
-/// Starting processes keeps the loop for a tenth of the time; the rest passes until the first batch is there.
+/// Starting workers blocks the loop for a tenth of the time; the rest passes before the first batch is ready.
 void next_epoch(Builder& b, const Options& o) {
   if (o.epoch <= 0) return;
   const std::int64_t whole = ns_of(o.worker_restart_ms);
@@ -88,7 +88,7 @@ void preprocess(Builder& b, const Options& o) {
   }
 }
 
-/// A compiled region looks itself up in a cache; a shape it has not met is compiled first.
+/// A compiled region is looked up in a cache; a new shape is compiled first.
 void compile(Builder& b, const Options& o) {
   if (!o.compiled) return;
   const Builder::Part part(b, Lane::compile);

@@ -1,5 +1,5 @@
-// What a training loop does around its model: sets the device up, starts workers, prepares batches, compiles,
-// calls back. Each is empty when the options do not ask for it.
+// The parts of a training loop around its model: set up the device, start workers, prepare batches, compile,
+// call back. Each is empty unless the options ask for it.
 #pragma once
 
 #include "make_trace/model/builder.h"
@@ -11,7 +11,7 @@ namespace stepscope::make_trace {
 const char* loader_range(const Options& o);
 
 void set_up_device(Builder& b, const Options& o, const Vendor& v);
-/// The end of an epoch is one more call of the loader, which has no batch left; then workers may start anew.
+/// At the end of an epoch the loader is called once more and has no batch left; then workers may restart.
 void next_epoch(Builder& b, const Options& o);
 void load_batch(Builder& b, const Options& o);
 void copy_batch(Builder& b, const Options& o, const Hardware& hw, const Model& model);

@@ -8,7 +8,7 @@
 namespace stepscope::make_trace {
 namespace {
 
-/// Of ranks that each hold the whole model.
+/// The step of ranks that each hold the whole model.
 Program training_step(const Options& options) {
   const Hardware& hw = hardware_of(options.vendor);
   const Vendor& vendor = vendor_of(options.vendor);

@@ -8,7 +8,7 @@
 namespace stepscope::make_trace {
 namespace {
 
-/// Length of the union of intervals that come sorted by start.
+/// Length of the union of intervals that are added in order of their starts.
 class Union {
  public:
   void add(std::int64_t start, std::int64_t end) {

@@ -1,5 +1,5 @@
-// Where one rank's device time went, step by step. Written from the simulator's own knowledge and with its
-// own arithmetic, so that it can be held against the engine.
+// Where one rank's device time went, step by step. Uses the simulator's own records and arithmetic, so that
+// the engine can be checked against it.
 #pragma once
 
 #include <array>
@@ -22,20 +22,20 @@ struct StepLedger {
   int step = 0;
   std::int64_t host_start = 0, host_end = 0;
   std::int64_t device_start = 0,
-               device_end = 0;    ///< end of the previous step's last device work … of this one's
+               device_end = 0;    ///< end of the last device work, in the previous step and in this one
   std::int64_t compute = 0;       ///< a kernel runs
   std::int64_t exposed_comm = 0;  ///< only collectives run
   std::int64_t exposed_copy = 0;  ///< only copies run
   std::array<std::int64_t, kIdleCauses> idle{};
   std::int64_t comm = 0;           ///< some collective runs
-  std::int64_t comm_wait = 0;      ///< summed: own start to the start of the last rank
+  std::int64_t comm_wait = 0;      ///< sum of own start to the start of the last rank
   std::int64_t only_messages = 0;  ///< nothing runs but sends and receives
   std::int64_t launches = 0;
   std::int64_t host_work = 0;  ///< what the host did besides waiting for the device
 
   std::int64_t length() const { return device_end - device_start; }
   std::int64_t idle_sum() const;
-  std::int64_t bubble() const { return only_messages + idle_sum(); }  ///< of a stage of a pipeline
+  std::int64_t bubble() const { return only_messages + idle_sum(); }  ///< of a pipeline stage
 };
 
 class Ledger {
@@ -52,7 +52,7 @@ class Ledger {
 
   const Program& program_;
   std::int64_t device_end_;
-  std::vector<Segment> segments_;  ///< of the host, from device_end_ onwards
+  std::vector<Segment> segments_;  ///< host activity from device_end_ onwards
 };
 
 }  // namespace stepscope::make_trace

@@ -1,4 +1,4 @@
-// The truth against counting, and against what was planted.
+// Checks the truth by counting, and against what was planted.
 #include "make_trace/plant/ledger.h"
 
 #include <gtest/gtest.h>
@@ -170,7 +170,7 @@ TEST(Truth, SavingOfAComputeStragglerIsItsSize) {
   EXPECT_NEAR(static_cast<double>(saving), 5e6, 3e5);
 }
 
-/// Alone: together they hide each other (a host that waits for its loader has time to reduce gradients).
+/// Each alone, as problems hide each other (a host that waits for its loader has time to reduce gradients).
 TEST(Truth, EveryProblemAloneCostsSomething) {
   Options healthy;
   healthy.ranks = 2;

@@ -1,4 +1,4 @@
-// The problems a run can carry, by name, and how a run looks when one of them is repaired.
+// The problems that can be planted, by name, and the options of a run with one of them repaired.
 #pragma once
 
 #include <string>
@@ -14,13 +14,13 @@ struct Planted {
   std::string unit;
   std::string rule;     ///< id of the advice rule that should name it
   int rank = -1;        ///< -1: all
-  std::string phase;    ///< of a straggler
+  std::string phase;    ///< the straggler's phase
   std::string program;  ///< what the program does, in one sentence
 };
 
 std::vector<Planted> planted_problems(const Options& options);
 
-/// `name` is a problem or "all"; clocks are no problem: they change what is written, not what happens.
+/// `name` is a problem or "all". Clocks are no problem: they change what is written, not what happens.
 Options repaired(Options options, const std::string& name);
 
 bool is_problem_name(const std::string& name);

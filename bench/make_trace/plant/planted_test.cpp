@@ -1,4 +1,4 @@
-// Each planted problem does what its option says, counted by hand; its repair takes it away.
+// Each planted problem does what its option says, counted by hand; its repair removes it.
 #include "make_trace/plant/planted.h"
 
 #include <gtest/gtest.h>
@@ -19,12 +19,12 @@ namespace {
 struct Seen {
   std::vector<StepLedger> steps;
   std::vector<std::size_t> collectives;  ///< per step
-  std::vector<std::string> kernels;      ///< of the last step
-  std::int64_t held = 0;                 ///< of device memory in the last step
+  std::vector<std::string> kernels;      ///< kernels of the last step
+  std::int64_t held = 0;                 ///< device memory held in the last step
   std::string text;
 };
 
-/// Rank 0 of a job without noise, two blocks unless said otherwise.
+/// Rank 0 of a job without noise, with two blocks by default.
 Seen look(const Options& options) {
   const Programs programs = programs_of(options);
   std::vector<Ledger> ledgers;
@@ -70,7 +70,7 @@ std::size_t count(const std::vector<std::string>& names, const std::string& part
       std::ranges::count_if(names, [&](const std::string& n) { return n.find(part) != std::string::npos; }));
 }
 
-/// How much longer the host works in each step than without `plant`.
+/// How much longer the host works in each step than without `problem`.
 std::vector<double> more_host_work(const Options& faulty, const std::string& problem) {
   const Seen with = look(faulty), without = look(repaired(faulty, problem));
   std::vector<double> more;
@@ -171,13 +171,13 @@ TEST(Planted, LaunchesAreThoseOfTheProgram) {
   o = quiet();
   o.features = 256;
   EXPECT_EQ(launches(o), plain + 2);
-  o.fp64 = true;  // and the cast
+  o.fp64 = true;  // plus the cast
   EXPECT_EQ(launches(o), plain + 3);
   o = quiet();
   o.checkpointing = true;  // norm, two products, gelu, sum of each of two blocks
   EXPECT_EQ(launches(o), plain + 2 * 5);
   o = quiet();
-  o.inference = true;  // and the batch, the embedding
+  o.inference = true;  // plus the batch and the embedding
   EXPECT_EQ(launches(o), 2 * 5 + 2);
 }
 
@@ -201,7 +201,7 @@ TEST(Planted, CollectivesAreCountedPerStep) {
   o.small_reduces = 40;
   EXPECT_EQ(look(o).collectives, (std::vector<std::size_t>{40, 40, 40}));
   o = repaired(o, "small_reduces");
-  o.inference = o.tensor_parallel = true;  // behind each linear of each block
+  o.inference = o.tensor_parallel = true;  // after each linear of each block
   EXPECT_EQ(look(o).collectives, (std::vector<std::size_t>{4, 4, 4}));
 }
 
@@ -238,7 +238,7 @@ TEST(Planted, RecordsAreLeftOut) {
   EXPECT_NEAR(times(look(o).text, "\"cat\": \"cuda_runtime\""), calls / 2.0, calls / 8.0);
 }
 
-/// A job that its device limits, and hardly so.
+/// A job that its device only just limits.
 Options balanced() {
   Options o;
   o.ranks = 2;

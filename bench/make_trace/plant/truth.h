@@ -1,5 +1,5 @@
-// The truth file: what was planted, what every step of every rank consisted of, what each collective did, and
-// what a repair saves (found by simulating the repaired job with the same seed).
+// The truth file: what was planted, the parts of every step of every rank, the data of each collective, and
+// the saving of each repair (from simulating the repaired job with the same seed).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace stepscope::make_trace {
 
-/// Step lengths of a whole job, of its slowest rank in each step.
+/// Step lengths of a whole job: in each step, that of its slowest rank.
 class StepLengths {
  public:
   void add(const StepLedger& ledger);
@@ -21,7 +21,7 @@ class StepLengths {
   /// Median over the steps without the first (which starts on an idle device), in ns; 0 without steps.
   std::int64_t median() const;
 
-  /// Mean over all steps, in ns; what comes in some steps only counts here.
+  /// Mean over all steps, in ns; unlike the median, it counts costs that occur in some steps only.
   std::int64_t mean() const;
 
  private:
@@ -52,7 +52,7 @@ class Truth {
   const Programs& programs_;
   std::vector<Ledger> ledgers_;
   std::vector<std::int64_t> window_starts_;
-  std::vector<std::int64_t> last_starts_;  ///< of the step's collectives
+  std::vector<std::int64_t> last_starts_;  ///< last start of each of the step's collectives
   std::int64_t first_number_ = 0;
   StepLengths lengths_;
   Text steps_, collectives_, messages_;

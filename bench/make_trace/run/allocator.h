@@ -1,5 +1,5 @@
-// A caching device allocator: blocks are asked from the device once and kept when a tensor dies. It keeps
-// time of nothing; the host pays for what it answers.
+// A caching device allocator: blocks are requested from the device once and kept when a tensor dies. It has
+// no notion of time; the host adds the cost of its answers.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace stepscope::make_trace {
 
 class Allocator {
  public:
-  /// Addresses start at `base`; `held` bytes are in use for good.
+  /// Addresses start at `base`; `held` bytes stay in use.
   explicit Allocator(std::int64_t base, std::int64_t held = 0)
       : next_address_(base + held), allocated_(held), reserved_(held) {}
 
@@ -22,7 +22,7 @@ class Allocator {
   Grant allocate(std::int64_t bytes);
   void release(std::int64_t address);
 
-  /// Gives all cached blocks back; returns how many.
+  /// Returns all cached blocks to the device; the result is their number.
   int empty_cache();
 
   std::int64_t allocated() const { return allocated_; }

@@ -1,4 +1,4 @@
-// What a rank's clock shows at a moment of true time.
+// What a rank's clock shows at a given true time.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ namespace stepscope::make_trace {
 /// One collective of the step that is being simulated. Times in ns of true time.
 struct Meeting {
   Members members;
-  std::size_t index = 0;  ///< among those of the same members in the step
+  std::size_t index = 0;  ///< index among the step's collectives of the same members
   std::int64_t transfer_ns = 0;
   std::int64_t bytes = 0;
   std::vector<std::int64_t> starts;  ///< per member, −1 until it has started
@@ -26,18 +26,18 @@ struct Meeting {
   std::int64_t end() const { return last_start + transfer_ns; }
 };
 
-/// How much later than its collective ends a rank sees that, at most.
+/// Max delays until a rank sees that its collective has ended.
 struct Leaving {
   std::uint64_t seed = 0;
-  double jitter_us = 0;  ///< anew in each collective
-  double bias_us = 0;    ///< of the rank, always the same
+  double jitter_us = 0;  ///< drawn for each collective
+  double bias_us = 0;    ///< constant for each rank
 };
 
 class Collectives {
  public:
   explicit Collectives(Leaving leaving) : leaving_(leaving) {}
 
-  /// Number within the step of the k-th collective of these ranks; the first rank that issues it defines it.
+  /// Number within the step of the k-th collective of these ranks; the first rank that issues it creates it.
   std::size_t number(const Members& members, std::size_t k) {
     std::vector<std::size_t>& numbers = numbers_[members];
     while (numbers.size() <= k) {
@@ -65,7 +65,7 @@ class Collectives {
     }
   }
 
-  /// When the rank sees that one has ended, which is complete.
+  /// When the rank sees that collective `number`, which must be complete, has ended.
   std::int64_t left(std::size_t number, int rank) const {
     const auto who = static_cast<std::uint64_t>(rank);
     const auto which = static_cast<std::uint64_t>(first_number_) + number + 1;
@@ -76,7 +76,7 @@ class Collectives {
 
   const std::vector<Meeting>& meetings() const { return meetings_; }
 
-  /// Forgets the finished step. Its collectives have been numbered `first_number` onwards.
+  /// Forgets the finished step. Its collectives had the numbers from `first_number` on.
   void next_step() {
     first_number_ += static_cast<std::int64_t>(meetings_.size());
     meetings_.clear();

@@ -7,8 +7,7 @@
 namespace stepscope::make_trace {
 namespace {
 
-constexpr std::int64_t kEventLatency =
-    1000;  // from the end of the awaited work to the start behind the event
+constexpr std::int64_t kEventLatency = 1000;  // from the end of the awaited work to the start after the event
 
 }  // namespace
 

@@ -18,7 +18,7 @@ constexpr std::int64_t kUnknown = -1;
 struct Activity {
   int stream = 0;
   std::int64_t ready = 0;          ///< earliest start: the launch has reached the device
-  std::int64_t duration = 0;       ///< of a collective: of the transfer
+  std::int64_t duration = 0;       ///< of a collective: its transfer time
   int meeting = -1;                ///< which collective of the step, −1 none
   std::vector<std::size_t> after;  ///< activities of other streams that must have ended
   std::int64_t start = kUnknown;
@@ -29,13 +29,13 @@ class Device {
  public:
   Device(const Hardware& hw, Collectives& collectives, int rank, int streams);
 
-  /// Queues work; the result numbers it within the step.
+  /// Queues work; returns its number within the step.
   std::size_t submit(Activity activity);
 
   void record_event(std::uint32_t slot, int stream);
   void wait_event(std::uint32_t slot, int stream);
 
-  /// Works out every time that can be known now.
+  /// Computes every time that can be known now.
   void settle();
 
   /// End of the activity, or kUnknown.
@@ -58,13 +58,13 @@ class Device {
   struct Stream {
     std::deque<std::size_t> pending;
     std::int64_t last_end = 0;
-    std::int64_t floor = 0;             ///< from events of finished steps
-    std::vector<std::size_t> waits;     ///< for the next activity
+    std::int64_t floor = 0;             ///< earliest start, from events of finished steps
+    std::vector<std::size_t> waits;     ///< activities that the next one waits for
     std::optional<std::size_t> newest;  ///< last activity queued in this step
   };
   struct Event {
     std::optional<std::size_t> activity;
-    std::int64_t end = 0;  ///< when `activity` is empty
+    std::int64_t end = 0;  ///< used when `activity` is empty
   };
 
   bool settle_head(Stream& stream);
@@ -76,7 +76,7 @@ class Device {
   std::vector<Stream> streams_;
   std::vector<Event> events_;
   std::vector<Activity> activities_;
-  std::vector<std::int64_t> past_starts_;  ///< of the last `queue_limit` launches of earlier steps
+  std::vector<std::int64_t> past_starts_;  ///< starts of the last `queue_limit` launches of earlier steps
 };
 
 }  // namespace stepscope::make_trace

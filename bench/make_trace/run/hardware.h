@@ -1,4 +1,4 @@
-// A device as the simulation sees it: how long work takes on it, and what a trace says about it.
+// A device in the simulation: how long work takes on it, and its properties as written in a trace.
 #pragma once
 
 #include <array>
@@ -21,8 +21,8 @@ struct Hardware {
   int shared_per_sm = 0;
   int shared_optin = 0;
   double matmul_flops_per_ns = 0;  ///< reached, not peak
-  double plain_flops_per_ns = 0;   ///< of fp32 products on plain cores, reached
-  double double_flops_per_ns = 0;  ///< of fp64 products on plain cores, reached
+  double plain_flops_per_ns = 0;   ///< reached by fp32 products on plain cores
+  double double_flops_per_ns = 0;  ///< reached by fp64 products on plain cores
   double memory_bytes_per_ns = 0;
   double pinned_bytes_per_ns = 0;
   double pageable_bytes_per_ns = 0;

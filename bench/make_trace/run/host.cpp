@@ -123,7 +123,7 @@ void Host::pass(std::int64_t ns, Doing doing) {
   now_ += ns;
 }
 
-/// Unlike its device, a host shares its cores.
+/// Unlike the device, the host shares its cores: it is slower in contended steps.
 std::int64_t Host::jittered(const Instr& instr) const {
   const std::int64_t ns = jitter_.stretch(instr.ns, place_, 2 * instr.key);
   if (step_ < kContendedFrom || step_ > kContendedTo) return ns;

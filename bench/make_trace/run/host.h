@@ -1,6 +1,6 @@
 // One rank's host: executes the program of a step, pays for calls, waits where a real host would wait. It
-// stops at an instruction whose outcome depends on a rank that has not been simulated so far, and goes on
-// from there later.
+// stops at an instruction whose outcome depends on a rank that has not been simulated so far, and resumes
+// there later.
 #pragma once
 
 #include <array>
@@ -31,11 +31,11 @@ class Host {
   /// Runs until the step has ended (true) or another rank has to be simulated first (false).
   bool run();
 
-  /// Works out the device times that can be known now; true when all are. Every rank does so before any ends
-  /// the step.
+  /// Computes the device times that can be known now; true when all are known. Every rank does this before
+  /// any rank ends the step.
   bool settle() { return device_.idle_from(-1) != kUnknown; }
 
-  /// Fills in the device's rows; every rank has ended its program.
+  /// Fills in the device's rows; every rank must have ended its program.
   void end_step();
 
   /// The profiler's own wait for the device, at both ends of the recording.
@@ -96,16 +96,16 @@ class Host {
   bool recorded_ = false;
   std::uint8_t thread_ = kMainThread;
   std::array<std::vector<Open>, kThreads> open_;
-  std::optional<std::size_t> awaited_;  ///< activity of a blocking copy that is under way
+  std::optional<std::size_t> awaited_;  ///< activity of a blocking copy in progress
   std::int64_t blocked_since_ = 0;
-  /// Collectives of these ranks that were issued in the steps before and in this one.
+  /// Number of collectives of these ranks issued in earlier steps and in this one.
   struct Issued {
     std::int64_t before = 0;
     std::size_t in_step = 0;
   };
   std::map<Members, Issued> issued_;
   std::int64_t messages_ = 0;            ///< sent and received since the start
-  std::vector<std::int64_t> addresses_;  ///< of tensors, 0 when dead
+  std::vector<std::int64_t> addresses_;  ///< of tensors; 0: not allocated
   double compute_factor_ = 1.0;
   StepRows rows_;
 

@@ -37,7 +37,7 @@ void Host::describe(Meeting& meeting, const Instr& instr) const {
       std::max<std::int64_t>(1, jitter_.stretch(transfer, Jitter::place(-1, step_), 2 * instr.key));
 }
 
-/// What launching the work takes.
+/// Host time to launch the work, ns.
 std::int64_t Host::launch_ns(const WorkInfo& work, std::int64_t ns) const {
   const bool kernel = work.kind == WorkKind::kernel || work.kind == WorkKind::collective;
   return kernel ? static_cast<std::int64_t>(static_cast<double>(ns) * o_.launch_scale) : ns;

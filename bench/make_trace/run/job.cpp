@@ -43,10 +43,10 @@ void Job::simulate_step(int step, bool recorded) {
     const std::int64_t before = progress();
     std::erase_if(unfinished, [](Host* host) { return host->run(); });
     if (unfinished.empty() || progress() != before) continue;
-    for (const auto& host : hosts_) host->settle();  // those that have ended the step are waited for too
+    for (const auto& host : hosts_) host->settle();  // others may wait for ranks that have ended the step
     if (progress() == before) throw std::logic_error("the ranks wait for each other");
   }
-  // Each round lets at least one more rank come to a collective.
+  // In each round at least one more rank reaches a collective.
   for (bool settled = false; !settled;) {
     const std::int64_t before = progress();
     settled = true;

@@ -1,5 +1,5 @@
 // All ranks together: simulates step after step and hands over what happened. Memory depends on one step, not
-// on how many there are.
+// on the number of steps.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,8 @@
 
 namespace stepscope::make_trace {
 
-/// Who listens. Every function may be empty; `meetings` of a step come before its `step` calls. Steps are
-/// numbered from 0 over the recorded ones.
+/// Receives what happened. Every function may be empty; a step's `meetings` call comes before its `step`
+/// calls. Recorded steps are numbered from 0.
 struct Observer {
   std::function<void(int rank, std::int64_t at)> begin;
   std::function<void(int step, std::int64_t first_number, const std::vector<Meeting>& meetings)> meetings;
@@ -23,7 +23,7 @@ struct Observer {
 
 class Job {
  public:
-  /// `options` and `programs` must outlive the job; `programs` are the step of exactly these options.
+  /// `options` and `programs` must outlive the job; `programs` must be the step of exactly these options.
   Job(const Options& options, const Programs& programs);
 
   void run(const Observer& observer);

@@ -1,5 +1,5 @@
-// Loader workers: each prepares the batches that fall to it, one after the other, at most `prefetch` each
-// ahead of the training process.
+// Loader workers: each prepares its batches in order, at most `prefetch` of them ahead of the training
+// process.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ class Loader {
       : free_from_(static_cast<std::size_t>(workers), 0),
         taken_(static_cast<std::size_t>(prefetch) * static_cast<std::size_t>(workers), 0) {}
 
-  /// When batch `k` is ready; `batch_ns` is what preparing it takes. Batches are asked for in order.
+  /// When batch `k` is ready; `batch_ns` is the time to prepare it. Batches must be requested in order.
   std::int64_t ready(std::int64_t k, std::int64_t batch_ns) {
     if (k < prepared_) return ready_;
     std::int64_t& worker = free_from_[static_cast<std::size_t>(k) % free_from_.size()];
@@ -25,7 +25,7 @@ class Loader {
     return ready_;
   }
 
-  /// New workers, which prepare nothing before `at`.
+  /// Starts new workers, which prepare nothing before `at`.
   void restart(std::int64_t at) {
     std::ranges::fill(free_from_, at);
     std::ranges::fill(taken_, at);
@@ -35,7 +35,7 @@ class Loader {
 
  private:
   std::vector<std::int64_t> free_from_;
-  std::vector<std::int64_t> taken_;  ///< when batch k − prefetch · workers was handed over, a ring
+  std::vector<std::int64_t> taken_;  ///< a ring: when batch k − prefetch · workers was handed over
   std::int64_t prepared_ = 0;
   std::int64_t ready_ = 0;
 };

@@ -12,11 +12,11 @@ enum class HostKind : std::uint8_t { span, call };
 struct HostRow {
   HostKind kind = HostKind::span;
   std::uint8_t thread = 0;
-  std::uint32_t info = 0;  ///< into Program::spans or Program::calls
+  std::uint32_t info = 0;  ///< index into Program::spans or Program::calls
   std::uint32_t work = 0;  ///< of a call that queued work: 1 + index into Program::works, 0 none
   std::int64_t start = 0;
   std::int64_t end = 0;
-  std::uint32_t external = 0;  ///< own id of a span; id of the innermost op of a call, 0 none
+  std::uint32_t external = 0;  ///< a span's own id; for a call, the id of its innermost op, 0 none
   std::uint32_t correlation = 0;
   std::uint32_t index = 0;     ///< "Ev Idx" of a span
   std::int64_t sequence = -1;  ///< autograd node, or number of the collective
@@ -33,8 +33,8 @@ struct DeviceRow {
   std::uint32_t correlation = 0;
   std::uint32_t external = 0;    ///< id of the innermost op
   std::uint32_t annotation = 0;  ///< 1 + index into StepRows::host of the innermost annotation on that thread
-  std::int64_t collective = -1;  ///< number in the whole run
-  std::int64_t sequence = -1;    ///< of the collective, as its process group counts
+  std::int64_t collective = -1;  ///< number of the collective in the whole run
+  std::int64_t sequence = -1;    ///< number of the collective in its process group
 };
 
 struct MemoryRow {
@@ -47,7 +47,7 @@ struct MemoryRow {
   std::int64_t reserved = 0;
 };
 
-/// What the host was doing, for the truth. The order is the order in which a wait is blamed.
+/// What the host was doing, for the truth. A wait is blamed on the first of these that applies.
 enum class Doing : std::uint8_t { input, sync, alloc, launch, runtime, op, other };
 
 struct Segment {

@@ -1,4 +1,4 @@
-// What must hold in every simulated job, whatever is planted.
+// Properties of every simulated job, whatever is planted.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ Options small(int ranks = 1) {
   return o;
 }
 
-/// Jobs of every kind: alone and together, few ranks and many.
+/// Jobs of every kind: one problem or several, few ranks and many.
 std::vector<Options> jobs() {
   std::vector<Options> all = {small(), small(3)};
   Options o = small(2);

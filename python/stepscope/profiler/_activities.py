@@ -1,4 +1,4 @@
-"""What can be recorded, under torch.profiler's names."""
+"""The activities that can be recorded, under torch.profiler's names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class ProfilerActivity(enum.Enum):
-    """A kind of thing to record."""
+    """A kind of activity to record."""
 
     CPU = 0
     XPU = 1
@@ -20,7 +20,7 @@ class ProfilerActivity(enum.Enum):
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """What can be recorded here."""
+    """The activities that can be recorded on this machine."""
     return {ProfilerActivity.CPU, ProfilerActivity.CUDA} if has_nvidia() else {ProfilerActivity.CPU}
 
 
@@ -33,7 +33,7 @@ def has_nvidia() -> bool:
 
 
 def wait_for_devices() -> None:
-    """Work that still runs would have no recorded end."""
+    """Waits for running device work, which would otherwise have no recorded end."""
     import torch
 
     torch.cuda.synchronize()
@@ -48,16 +48,16 @@ def chosen(activities: Iterable[Any] | None) -> frozenset[ProfilerActivity]:
         for activity in item if isinstance(item, dict) else (item,):
             known = ProfilerActivity.__members__.get(getattr(activity, "name", ""))
             if known is None:
-                raise TypeError(f"{activity!r} is no activity; the activities are {', '.join(ProfilerActivity.__members__)}")
+                raise TypeError(f"{activity!r} is not an activity; the activities are {', '.join(ProfilerActivity.__members__)}")
             if known in out:
-                raise ValueError(f"{known} is named twice among the activities")
+                raise ValueError(f"{known} occurs twice in activities")
             out.add(known)
     beyond = out - {ProfilerActivity.CPU}
     missing = sorted(activity.name for activity in beyond - supported_activities()) if beyond else []
     if missing:
         warnings.warn(
-            f"{' and '.join(missing)} events are not recorded here: times are the host's alone; "
-            'backend="kineto" records devices',
+            f"{' and '.join(missing)} events are not recorded here: only host times are; "
+            'use backend="kineto" to record devices',
             stacklevel=4,
         )
     return frozenset(out)

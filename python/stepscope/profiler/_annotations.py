@@ -41,7 +41,7 @@ def decorated(self: record_function, function: Function) -> Function:
 def end_with_future(self: record_function, future: Any) -> Any:
     """Keeps the range open until ``future`` is done. Returns a future with the same value."""
     if self.held:
-        raise ProfilerError(f"the range {self.name!r} waits for a future already; it can wait for one")
+        raise ProfilerError(f"the range {self.name!r} already waits for a future; it can wait for only one")
     self.hold()
 
     def done(finished: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What follows batches through a data loader's queues: ranges, and notes of what is not recorded."""
+"""Follows batches through a data loader's queues: ranges, and notes about what is not recorded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stepscope.profiler import _recording
 
 Function = Callable[..., Any]
 lacking: list[str] = []
-"""Sentences for every recording that is made while a profiler is on: what it lacks."""
+"""Sentences about what is not recorded, for every recording made while a profiler is on."""
 in_worker = False
 """Whether this process is a data loader's worker: its notes go to stderr."""
 
@@ -22,7 +22,7 @@ def reason(error: BaseException) -> str:
 
 
 def not_recorded(what: str, why: str) -> None:
-    """Says once what is not recorded: in the recording and those that follow, or, in a worker, on stderr."""
+    """Reports once what is not recorded: in this recording and later ones or, in a worker, on stderr."""
     if any(sentence.startswith(f"Not recorded: {what} (") for sentence in lacking):
         return
     sentence = f"Not recorded: {what} ({why})."
@@ -34,7 +34,7 @@ def not_recorded(what: str, why: str) -> None:
 
 
 class Noted:
-    """A block whose errors do not reach the program: the recording says that it lacks ``what``."""
+    """A block whose errors do not reach the program; instead, the recording notes that ``what`` is missing."""
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -50,7 +50,7 @@ class Noted:
 
 
 class Source:
-    """A queue that reports what is taken from it."""
+    """A queue that reports each item taken from it."""
 
     def __init__(self, queue: Any, got: Callable[[Any], None], what: str) -> None:
         self.queue, self.got, self.noted = queue, got, Noted(what)
@@ -81,14 +81,14 @@ class Sink:
 
 
 class Ranges:
-    """A range from a task's leaving one queue to its result's entering the next."""
+    """A range from when a task leaves one queue until its result enters the next."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.range: _collect.record_function | None = None
 
     def begin(self, task: Any = None) -> None:
-        """A range that is still open is dropped: its task gave no result."""
+        """Begins a range; one that is still open is dropped, as its task had no result."""
         self.range = _collect.record_function(self.name)
         self.range.__enter__()
 

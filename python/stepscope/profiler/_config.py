@@ -24,12 +24,12 @@ DEFAULTS: dict[str, Any] = {
     "trace_only": False,
 }
 ALWAYS_SO = {"verbose", "profile_all_threads"}
-"""Stacks are always read back, and all threads always recorded."""
+"""Options that are always on: stacks are always read, and all threads always recorded."""
 OVERLOADS = "capture_overload_names"
 
 
 class _ExperimentalConfig:
-    """The options of torch.profiler's class of that name; those that are not supported are named in one warning."""
+    """The options of torch.profiler's class of that name. One warning names those that are not supported."""
 
     def __init__(self, *values: Any, **named: Any) -> None:
         unknown = sorted(named.keys() - DEFAULTS.keys())
@@ -39,31 +39,33 @@ class _ExperimentalConfig:
 
 
 def check_switches(**switches: Any) -> None:
-    """A switch is what PyTorch accepts as one: a bool, a number or None; ProfilerError for texts and lists."""
+    """Accepts the same switches as PyTorch: bools, numbers and None. ProfilerError for texts and lists."""
     for name, value in switches.items():
         if value is not None and not hasattr(value, "__bool__"):
-            raise ProfilerError(f"{name} is True or False, not {value!r}")
+            raise ProfilerError(f"{name} must be True or False, not {value!r}")
 
 
 def check_handler(handler: Any) -> None:
     if handler is not None and not callable(handler):
-        raise ProfilerError(f"on_trace_ready is a function of the profiler, not {handler!r}; tensorboard_trace_handler(folder) makes one")
+        raise ProfilerError(
+            f"on_trace_ready must be a function that takes the profiler, not {handler!r}; tensorboard_trace_handler(folder) returns one"
+        )
 
 
 def check_observer(observer: Any) -> None:
     if observer is not None and not (callable(getattr(observer, "start", None)) and callable(getattr(observer, "stop", None))):
-        raise ProfilerError(f"execution_trace_observer is an object with start(), stop() and cleanup(), not {observer!r}")
+        raise ProfilerError(f"execution_trace_observer must be an object with start(), stop() and cleanup(), not {observer!r}")
 
 
 def warn_of_ignored(config: Any) -> None:
     options = getattr(config, "options", None)
     if options is None:
         if config is not None and not type(config).__module__.startswith("torch."):
-            raise ProfilerError(f"experimental_config is an _ExperimentalConfig, not {config!r}")
+            raise ProfilerError(f"experimental_config must be an _ExperimentalConfig, not {config!r}")
         options = {name: getattr(config, name) for name in DEFAULTS if hasattr(config, name)}
     ignored = sorted(name for name, value in options.items() if value != DEFAULTS[name] and name not in {*ALWAYS_SO, OVERLOADS})
     if ignored:
-        warnings.warn(f"these options of experimental_config are not supported and change nothing: {', '.join(ignored)}", stacklevel=4)
+        warnings.warn(f"these options of experimental_config are not supported and have no effect: {', '.join(ignored)}", stacklevel=4)
 
 
 def captures_overloads(config: Any) -> bool:
@@ -72,7 +74,7 @@ def captures_overloads(config: Any) -> bool:
 
 
 def pytorchs_captures_overloads(config: Any) -> bool:
-    """PyTorch's own object shows this option only in its pickled state."""
+    """Whether PyTorch's own config object asks for overloads, which only its pickled state shows."""
     kind = type(config)
     if not kind.__module__.startswith("torch."):
         return False

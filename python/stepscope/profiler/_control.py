@@ -1,9 +1,9 @@
 """The socket on which a program that `stepscope run` started waits for `stepscope attach`.
 
 Only the same user may connect: the folder has mode 0700, the socket 0600, and the peer's user id is checked. The caller sends one
-line of JSON. Each line of the answer begins with a word: "asked" and the present step, "file" and the recording's path, "idle" and
-the seconds without a step; the last line is "recording" and its path, "nothing" and why, or "error" and a sentence. The recording
-ends when the caller closes its end, or half of it.
+line of JSON. Each line of the answer begins with a word: "asked" and the current step, "file" and the recording's path, "idle" and
+the seconds without a step. The last line is "recording" and its path, "nothing" and the reason, or "error" and a message. The
+recording ends when the caller closes the connection or shuts down its sending side.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from stepscope.profiler._outside import Asked, Options, Outside, say
 from stepscope.profiler._recording import own_file
 
 LONGEST = 65536
-"""The most bytes of a request."""
+"""Maximum bytes of a request."""
 LOOK = 0.1
-"""Seconds between checks whether the caller is still there."""
+"""Seconds between checks whether the caller is still connected."""
 PATIENCE = 5.0
-"""Seconds without a step before the caller is told."""
+"""Seconds without a step before the caller is notified."""
 LEAVE = 5.0
 """Seconds that the program's exit waits for the answer to be sent."""
 
@@ -54,7 +54,7 @@ def leave(path: Path, outside: Outside) -> None:
     try:
         outside.stop()
     except Exception as error:
-        say(f"{error or type(error).__name__}; what was recorded may lack its end")
+        say(f"{error or type(error).__name__}; the end of the recording may be missing")
     for thread in list(answering):
         thread.join(LEAVE)
 
@@ -70,7 +70,7 @@ def serve(server: socket.socket, outside: Outside) -> None:
 
 def serve_one(caller: socket.socket, outside: Outside) -> None:
     try:
-        with caller, contextlib.suppress(OSError):  # the caller has gone, so nobody is there to be told
+        with caller, contextlib.suppress(OSError):  # the caller has gone
             answer(caller, outside)
     finally:
         answering.discard(threading.current_thread())
@@ -84,7 +84,7 @@ def answer(caller: socket.socket, outside: Outside) -> None:
         options = request(caller)
         seconds = float(options["seconds"]) if "seconds" in options else math.inf
         if has_gone(caller):
-            raise Error("who asked has gone, so nothing is recorded")
+            raise Error("the caller disconnected, so nothing is recorded")
         answering.add(threading.current_thread())
         asked = outside.ask(options)
         ended = True
@@ -99,13 +99,13 @@ def answer(caller: socket.socket, outside: Outside) -> None:
         if asked.begun:
             tell(caller, "recording", str(asked.path))
         else:
-            tell(caller, "nothing", "ended before a step began" if ended else "began no step until then")
+            tell(caller, "nothing", "ended before a step began" if ended else "began no step before the request ended")
     except Exception as error:
         tell(caller, "error", str(error) or type(error).__name__)
 
 
 def wait(caller: socket.socket, asked: Asked, outside: Outside, seconds: float) -> bool:
-    """False if ``seconds`` passed or the caller left before the recording was over."""
+    """False if ``seconds`` passed or the caller left before the recording ended."""
     began = time.monotonic()
     step, is_told = outside.step, not asked.by_steps
     while not asked.over.wait(LOOK):
@@ -133,7 +133,7 @@ def request(caller: socket.socket) -> Options:
         line = lines.readline(LONGEST)
     options = json.loads(line)
     if not isinstance(options, dict) or not all(isinstance(value, str) for value in options.values()):
-        raise ValueError("the request is not understood; attach with the same version of stepscope")
+        raise ValueError("the request was not understood; attach with the same version of stepscope")
     return options
 
 

@@ -1,4 +1,4 @@
-"""``_KinetoProfile``: records from one call to another."""
+"""``_KinetoProfile``: records between two calls."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from stepscope.profiler._results import Results
 
 
 class _KinetoProfile(Results):
-    """Records from start() to stop(). A method that cannot work in the present state raises ProfilerError."""
+    """Records from start() to stop(). A method that is not possible in the current state raises ProfilerError."""
 
     _gives_way = False
-    """Whether a profiler that the program makes takes over: the program did not ask for this one."""
+    """Whether a profiler that the program makes takes over, because the program did not ask for this one."""
 
     def __new__(cls, *own: Any, backend: str = "stepscope", **arguments: Any) -> Any:
         if backend == "kineto":
             return kineto_profile(cls.__name__, arguments)
         if backend != "stepscope":
-            raise ProfilerError(f'there is no backend {backend!r}; there are "stepscope" and "kineto"')
+            raise ProfilerError(f'there is no backend {backend!r}; use "stepscope" or "kineto"')
         return super().__new__(cls)
 
     def __init__(
@@ -55,12 +55,12 @@ class _KinetoProfile(Results):
         if with_stack is None:
             with_stack = False
         if with_stack not in (True, False, "sampled"):
-            raise ProfilerError(f'with_stack is True, False or "sampled", not {with_stack!r}')
+            raise ProfilerError(f'with_stack must be True, False or "sampled", not {with_stack!r}')
         check_switches(
             record_shapes=record_shapes, profile_memory=profile_memory, with_flops=with_flops, with_modules=with_modules, acc_events=acc_events
         )
         if not isinstance(megabytes, int) or not 1 <= megabytes <= 1 << 20:
-            raise ProfilerError(f"megabytes is how much a recording may hold, from 1 to 1048576, not {megabytes!r}")
+            raise ProfilerError(f"megabytes, the maximum size of a recording, must be a whole number from 1 to 1048576, not {megabytes!r}")
         check_observer(execution_trace_observer)
         if execution_trace_observer is None:
             execution_trace_observer = ExecutionTraceObserver.build_execution_trace_obs_from_env()
@@ -100,9 +100,9 @@ class _KinetoProfile(Results):
         self.stop_trace()
 
     def prepare_trace(self) -> None:
-        """Makes the file and attaches the observer of ops; nothing is recorded yet."""
+        """Creates the file and attaches the op observer; nothing is recorded yet."""
         if self._on is not None and not self._on.is_foreign:
-            raise ProfilerError("the profiler is on already; stop it before it is started again")
+            raise ProfilerError("the profiler is already on; stop it before you start it again")
         began = time.perf_counter()
         if not self.acc_events:
             self._forget()
@@ -130,7 +130,7 @@ class _KinetoProfile(Results):
         self._times.profiler_prepare_call_duration_us = since(began)
 
     def start_trace(self) -> None:
-        """Events are recorded from here on."""
+        """Starts recording events."""
         recording = self._recording_of_ours("start_trace")
         try:
             self._start(recording)
@@ -139,7 +139,7 @@ class _KinetoProfile(Results):
             raise
 
     def _give_up(self) -> None:
-        """After a failed start nothing is left on."""
+        """Turns everything off after a failed start."""
         recording, self._on, self._is_recording = self._on, None, False
         if recording is not None:
             recording.stop()
@@ -164,10 +164,10 @@ class _KinetoProfile(Results):
         self._times.profiler_enable_call_duration_us = since(began)
 
     def stop_trace(self) -> None:
-        """Events are recorded up to here; results can be read now."""
+        """Stops recording; results can be read now."""
         recording = self._recording_of_ours("stop_trace")
         if not self._is_recording:
-            raise ProfilerError("stop_trace() without start_trace(); call start_trace() first")
+            raise ProfilerError("stop_trace() was called without start_trace(); call start_trace() first")
         began = time.perf_counter()
         self._times.profiling_window_duration_sec = began - self._began
         self._is_recording = False
@@ -189,7 +189,7 @@ class _KinetoProfile(Results):
         """Pauses and resumes recording within a cycle, if ``activities`` names the CPU."""
         recording = self._recording_of_ours("toggle_collection_dynamic")
         if not self._is_recording:
-            raise ProfilerError("toggle_collection_dynamic() before the profiler records; start it first")
+            raise ProfilerError("toggle_collection_dynamic() was called before the profiler records; start it first")
         if ProfilerActivity.CPU in chosen(activities):
             recording.start() if enable else recording.pause()
 
@@ -202,15 +202,15 @@ class _KinetoProfile(Results):
         self._add(key, checked_json(key, value))
 
     def preset_metadata_json(self, key: str, value: str) -> None:
-        """Like add_metadata_json(), for each cycle that starts from here on."""
+        """Like add_metadata_json(), for each cycle that starts later."""
         self._preset[key] = checked_json(key, value)
 
     def get_trace_id(self) -> str | None:
-        """The id of the present or last cycle."""
+        """The id of the current or last cycle."""
         return self._trace_id
 
     def set_custom_trace_id_callback(self, callback: Callable[[], str]) -> None:
-        """Sets the function that makes the id of each later cycle."""
+        """Sets the function that makes the ids of later cycles."""
         self.custom_trace_id_callback = callback
 
     def _new_trace_id(self) -> str:
@@ -226,9 +226,9 @@ class _KinetoProfile(Results):
 
     def _recording_of_ours(self, what: str) -> Recording:
         if self._on is None:
-            raise ProfilerError(f"{what}() of a profiler that is not on; start it first")
+            raise ProfilerError(f"{what}() was called on a profiler that is not on; start it first")
         if self._on.is_foreign:
-            raise ProfilerError(f"{what}() in a forked child: the recording is its parent's; make a profiler in the child")
+            raise ProfilerError(f"{what}() in a forked child: the recording belongs to the parent; make a profiler in the child")
         return self._on
 
     def _has_devices(self) -> bool:
@@ -237,7 +237,7 @@ class _KinetoProfile(Results):
     def _add(self, key: str, json_text: str) -> None:
         """Writes into the open file, so that it survives a kill; without one, keeps it for the export."""
         if not isinstance(key, str) or not key or "=" in key:
-            raise ProfilerError(f"the key of metadata is a text without '=', not {key!r}")
+            raise ProfilerError(f"a metadata key must be a text without '=', not {key!r}")
         if self._on is not None and not self._on.is_foreign:
             self._on.metadata(key, json_text)
         elif self._finished:

@@ -2,8 +2,8 @@
 
 While the program is recorded, a link in the user's temporary folder points to the recording. A worker checks the link before
 each batch and records into a file beside that recording; without a link it records nothing. Some functions of PyTorch's loaders
-are replaced while a profiler is on. Where one is missing or fails, the loader works as without a profiler, and the recording
-says what it lacks.
+are replaced while a profiler is on. If one is missing or fails, the loader works as without a profiler, and the recording
+notes what is missing.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from stepscope.profiler._batches import Collate, Function, Noted, Ranges, Sink, 
 from stepscope.profiler._recording import FLOPS, OVERLOADS, SHAPES, Recording, own_file
 
 VARIABLE = "STEPSCOPE_LOADER"
-"""The environment variable that tells workers what to record, as JSON."""
+"""The environment variable with the workers' options, as JSON."""
 INHERITED = os.environ.get(VARIABLE)
-"""Its value when this process began: set where the process is itself a worker."""
+"""The variable's value when this process began: set if this process is itself a worker."""
 MEGABYTES = 32
-"""The most that a worker records."""
+"""Maximum size of a worker's recording."""
 
 WORKERS = "what DataLoader workers do"
 LINKS = "which DataLoader worker made a batch"
@@ -42,14 +42,14 @@ WAITS = "waits for batches"
 users: weakref.WeakSet[Any] = weakref.WeakSet()
 """Profilers that are on."""
 originals: dict[Function, Function] = {}
-"""PyTorch's function by the one that replaces it; kept when the replacement is undone."""
+"""PyTorch's function by its replacement; kept when the replacement is undone."""
 
 
 class Part(NamedTuple):
-    """A function of PyTorch that is replaced."""
+    """A function of PyTorch that we replace."""
 
     owner: str
-    """Its module; after a colon, its class."""
+    """The function's module; after a colon, its class."""
     name: str
     ours: Function
     takes: tuple[str, ...]
@@ -59,7 +59,7 @@ class Part(NamedTuple):
 
 
 def follow(profiler: Any, flags: int) -> None:
-    """Records loaders that are made from here on, until unfollow() or the profiler's end."""
+    """Records loaders that are made later, until unfollow() or the profiler's end."""
     if profiler not in users:
         weakref.finalize(profiler, undo_if_unused).atexit = False
         users.add(profiler)
@@ -78,7 +78,7 @@ def unfollow(profiler: Any) -> None:
 
 
 def show(recording: Path) -> None:
-    """Lets workers record beside ``recording`` from their next batch on, and tells the open recording what it lacks."""
+    """Lets workers record beside ``recording`` from their next batch on, and notes in the recording what is missing."""
     for sentence in lacking:
         _recording.miss(sentence)
     try:
@@ -101,13 +101,13 @@ def link() -> Path:
 
 
 def parts() -> list[tuple[Any, str, Function]]:
-    """Each part that is replaced: its module or class, its name, and its replacement."""
+    """Owner (module or class), name and replacement of each part to replace."""
     found = [(owner_of(part), part) for part in PARTS]
     return [(owner, part.name, part.ours) for owner, part in found if is_as_expected(owner, part) and needs_ours(owner, part)]
 
 
 def owner_of(part: Part) -> Any:
-    """The module or class; None where this PyTorch does not have it."""
+    """The module or class; None if this PyTorch does not have it."""
     module, _, kind = part.owner.partition(":")
     try:
         owner = importlib.import_module(module)
@@ -124,12 +124,12 @@ def is_as_expected(owner: Any, part: Part) -> bool:
         return True
     try:
         return set(part.takes) <= set(inspect.signature(present).parameters)
-    except (TypeError, ValueError):  # a function in C that names no arguments
+    except (TypeError, ValueError):  # a C function without a signature
         return not part.takes
 
 
 def needs_ours(owner: Any, part: Part) -> bool:
-    """False where PyTorch itself makes a range of each ``__next__``, even while its own profiler is off."""
+    """False if PyTorch itself makes a range of each ``__next__``, even while its own profiler is off."""
     step = getattr(owner, part.name)
     if part.ours is not marked_next or step is marked_next:
         return True
@@ -156,7 +156,7 @@ def undo_if_unused() -> None:
 
 
 def undo() -> None:
-    """Puts PyTorch's functions back. A function that somebody else has put over ours stays; ours then does nothing."""
+    """Restores PyTorch's functions. A function that others put in the place of ours stays; ours then does nothing."""
     if not originals:
         return
     hide()
@@ -171,7 +171,7 @@ os.register_at_fork(after_in_child=users.clear)  # the parent's profilers are no
 
 
 class Worker:
-    """This process as a worker, and its present recording."""
+    """This process as a worker, and its current recording."""
 
     def __init__(self, told: dict[str, Any], number: int) -> None:
         self.link = str(told["link"])
@@ -184,7 +184,7 @@ class Worker:
         self.recording: Recording | None = None
 
     def look(self) -> None:
-        """Starts and stops with the parent's recording."""
+        """Starts or stops recording as the parent's recording does."""
         try:
             target = os.readlink(self.link)
         except OSError:
@@ -221,7 +221,7 @@ def batch_id(worker: int, epoch: int, index: int) -> int:
 
 
 def worker_loop(*args: Any, **named: Any) -> Any:
-    """Replaces PyTorch's. A spawned process finds it by its name."""
+    """Replaces PyTorch's worker loop. A spawned process finds it by its name."""
     from torch.utils.data._utils import worker as module
 
     _batches.in_worker = True
@@ -240,7 +240,7 @@ def worker_loop(*args: Any, **named: Any) -> Any:
 
 
 def watched(given: dict[str, Any]) -> Worker | None:
-    """Wraps the queues and ``collate_fn`` of a worker's arguments; None, and no change, where it is not to record."""
+    """Wraps the queues and ``collate_fn`` in a worker's arguments. If this worker is not to record: None, and no change."""
     if VARIABLE not in os.environ:
         return None
     told = json.loads(os.environ[VARIABLE])
@@ -266,7 +266,7 @@ def watched(given: dict[str, Any]) -> Worker | None:
 
 
 def pin_loop(*args: Any, **named: Any) -> Any:
-    """The thread that copies batches into pinned memory."""
+    """Replaces the loop of the thread that copies batches into pinned memory."""
     original = originals[pin_loop]
     given = None
     with Noted(PINNING):
@@ -280,7 +280,7 @@ def pin_loop(*args: Any, **named: Any) -> Any:
 
 
 class Tasks(dict[int, Any]):
-    """An iterator's batches that are not taken yet. Remembers the last one taken: its index and its worker."""
+    """An iterator's batches that were not taken yet. Remembers the index and worker of the last batch taken."""
 
     epoch = 0
     last: tuple[int, int] | None = None
@@ -299,7 +299,7 @@ class Tasks(dict[int, Any]):
 
 
 def reset(self: Any, *args: Any, **named: Any) -> Any:
-    """Begins an epoch. An iterator made before the profiler was on stays as it is."""
+    """Begins an epoch. An iterator that was made before the profiler was on is not followed."""
     before = vars(self).get("_task_info")
     done = originals[reset](self, *args, **named)
     with Noted(LINKS):

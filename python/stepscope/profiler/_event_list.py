@@ -29,7 +29,7 @@ class EventList(list[Any]):
 
     @property
     def self_cpu_time_total(self) -> float:
-        """In µs."""
+        """Total self CPU time in µs."""
         return float(sum(event.self_cpu_time_total for event in self))
 
     def table(
@@ -68,16 +68,16 @@ class EventList(list[Any]):
         return total
 
     def export_chrome_trace(self, path: str | os.PathLike[str]) -> None:
-        """Writes the events' recording as Kineto's JSON. ProfilerError where the recording is gone."""
+        """Writes the events' recording as Kineto's JSON. ProfilerError if the recording is gone."""
         last = self._rows.paths[-1]
         if not last.exists():
-            raise ProfilerError("the recording of these events is gone; export it before the next cycle, or keep it by path=")
+            raise ProfilerError("the recording of these events is gone; export it before the next cycle, or keep it with path=")
         _core.export_recording(os.fsencode(last), os.fsencode(path), [])
 
     def export_stacks(self, path: str | os.PathLike[str], metric: str = "self_cpu_time_total") -> None:
-        """Writes a line per event for flame graphs: frames from the outermost inwards, then the metric in µs."""
+        """Writes a line per event for flame graphs: frames, outermost first, then the metric in µs."""
         if metric not in METRICS:
-            raise ValueError(f"there is no metric {metric!r} of stacks; there are {', '.join(METRICS)}")
+            raise ValueError(f"there is no stack metric {metric!r}; the metrics are {', '.join(METRICS)}")
         attribute = metric.replace("cuda", "device").replace("xpu", "device").replace("privateuse1", "device")
         clean = str.maketrans(" ;\t\n", "____")
         with open(path, "w") as file:
@@ -97,7 +97,7 @@ def all_events(rows: Rows) -> EventList:
 
 def key_averages(rows: Rows, by_shapes: bool, stack_depth: int, by_overload: bool = False) -> EventList:
     if not isinstance(stack_depth, int):
-        raise ProfilerError(f"group_by_stack_n is a number of entries of the stack, 0 for none, not {stack_depth!r}")
+        raise ProfilerError(f"group_by_stack_n must be a number of stack entries, 0 for none, not {stack_depth!r}")
     columns = rows.averages(bool(by_shapes), stack_depth, bool(by_overload))
     lazy = LazyEvents(rows)
     out = EventList((), rows)

@@ -11,21 +11,21 @@ from stepscope.profiler._units import time_text
 
 
 def device_type(on_device: bool) -> Any:
-    """PyTorch's ``DeviceType.CPU`` or ``.CUDA``, or its number where there is no PyTorch."""
+    """PyTorch's ``DeviceType.CPU`` or ``.CUDA``; the number if PyTorch is not imported."""
     torch = sys.modules.get("torch")
     return torch.autograd.DeviceType(int(on_device)) if torch is not None else int(on_device)
 
 
 def older_name(name: str, now: str) -> Any:
     def get(self: Any) -> Any:
-        warnings.warn(f"`{name}` is deprecated, take `{now}`", FutureWarning, stacklevel=2)
+        warnings.warn(f"`{name}` is deprecated, use `{now}`", FutureWarning, stacklevel=2)
         return getattr(self, now)
 
     return property(get)
 
 
 class Interval(NamedTuple):
-    """From and to, in µs."""
+    """Begin and end, in µs."""
 
     start: float
     end: float
@@ -135,7 +135,7 @@ class FunctionEvent(Measured):
 
     @property
     def device_resource_id(self) -> int:
-        """The stream, or on the host the thread."""
+        """The stream; for events on the host, the thread."""
         return self._of("stream" if self._on_device else "thread")
 
     @property
@@ -250,7 +250,7 @@ SUMS = (
 
 
 class FunctionEventAvg(Measured):
-    """All events of one kind: sums; what has no sum is taken from the first event."""
+    """All events of one kind, summed; attributes that cannot be summed are the first event's."""
 
     def __init__(self, key: str = "") -> None:
         self.key = key
@@ -272,12 +272,12 @@ class FunctionEventAvg(Measured):
 
     @property
     def cpu_parent(self) -> FunctionEvent | None:
-        """Of the first event."""
+        """That of the first event."""
         return None if self._first is None else self._first.cpu_parent
 
     @property
     def cpu_children(self) -> list[FunctionEvent]:
-        """Of the first event."""
+        """That of the first event."""
         return [] if self._first is None else self._first.cpu_children
 
     def add(self, other: FunctionEvent | FunctionEventAvg) -> FunctionEventAvg:

@@ -17,7 +17,7 @@ VARIABLE = "ENABLE_PYTORCH_EXECUTION_TRACE"
 
 
 class ExecutionTraceObserver:
-    """Writes which op called which, and with what inputs, as PyTorch's JSON.
+    """Writes ops with their callers and inputs as PyTorch's JSON.
 
     Passed as ``profile(execution_trace_observer=…)``, it covers that profiler's last cycle: a node's ``rf_id`` is the
     ``Record function id`` of the trace. Alone, it records between ``start()`` and ``stop()``. The file is written by
@@ -48,9 +48,9 @@ class ExecutionTraceObserver:
         return ExecutionTraceObserver().register_callback(path)
 
     def set_extra_resource_collection(self, val: bool) -> None:
-        """Files of generated kernels are not collected."""
+        """Not supported: files of generated kernels are not collected."""
         if val:
-            warnings.warn("files of generated kernels are not collected; the trace alone is written", stacklevel=2)
+            warnings.warn("files of generated kernels are not collected; only the trace is written", stacklevel=2)
 
     def get_resources_dir(self, can_create: bool = False) -> str | None:
         return None
@@ -61,7 +61,7 @@ class ExecutionTraceObserver:
             return self
         path = Path(output_file_path)
         if not path.absolute().parent.is_dir():
-            raise ProfilerError(f"{path} cannot be written, as its folder is not there; make the folder first")
+            raise ProfilerError(f"{path} cannot be written because its folder does not exist; create the folder first")
         self.output_file_path = os.path.abspath(output_file_path)
         self._is_registered = True
         return self
@@ -96,12 +96,12 @@ class ExecutionTraceObserver:
         self._recording, self._is_borrowed = recording, True
 
     def start(self) -> None:
-        """Records from here on. Does nothing without register_callback()."""
+        """Starts recording. Does nothing without register_callback()."""
         if not self._is_registered or self._is_running:
             return
         if self._recording is None:
             if is_recorded():
-                raise ProfilerError("a profiler records already; hand it this observer by profile(execution_trace_observer=…)")
+                raise ProfilerError("a profiler is already recording; pass it this observer with profile(execution_trace_observer=…)")
             self._recording, self._is_borrowed = Recording(SHAPES), False
         if not self._is_borrowed:
             self._recording.start()
@@ -117,7 +117,7 @@ class ExecutionTraceObserver:
 
 
 def process_groups() -> str:
-    """JSON of torch.distributed's, "" where there are none."""
+    """The process groups of torch.distributed as JSON; "" if there are none."""
     torch = sys.modules.get("torch")
     dist = getattr(torch, "distributed", None)
     if dist is None or not dist.is_available() or not dist.is_initialized():

@@ -13,12 +13,12 @@ OWN = ("path", "megabytes")
 
 
 def kineto_profile(name: str, arguments: dict[str, Any]) -> Any:
-    """torch.profiler's class of that name; arguments that were not given are not passed on."""
+    """An object of torch.profiler's class of that name; only arguments that were given are passed on."""
     try:
         import torch
         import torch.profiler as kineto
     except ImportError:
-        raise ProfilerError('backend="kineto" is torch.profiler, and there is no PyTorch here; install torch') from None
+        raise ProfilerError('backend="kineto" needs PyTorch; install torch') from None
     if not torch.autograd.kineto_available():
         raise ProfilerError(f'PyTorch {torch.__version__} was built without Kineto; leave out backend="kineto"')
     given = {key: value for key, value in arguments.items() if value is not None}
@@ -26,7 +26,7 @@ def kineto_profile(name: str, arguments: dict[str, Any]) -> Any:
     if given.get("with_stack") == "sampled":
         refused.append('with_stack="sampled"')
     if refused:
-        raise ProfilerError(f'backend="kineto" does not know {" and ".join(refused)}; remove one of them')
+        raise ProfilerError(f'backend="kineto" does not support {" and ".join(refused)}; remove one or the other')
     if "activities" in given:
         given["activities"] = [theirs(kineto, activity) for activity in given["activities"]]
     if "schedule" in given:

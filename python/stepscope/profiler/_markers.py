@@ -9,7 +9,7 @@ from stepscope._errors import ProfilerError
 
 
 class Markers:
-    """A block in which PyTorch reports each op to another tool; with ``record_shapes``, its input shapes too."""
+    """A block in which PyTorch reports each op to another tool, with ``record_shapes`` also its input shapes."""
 
     name = ""
 
@@ -22,7 +22,7 @@ class Markers:
         if not self.enabled:
             return self
         if self._inner is not None:
-            raise ProfilerError(f"this {self.name} is on already; make another one for a block inside")
+            raise ProfilerError(f"this {self.name} is already on; make another one for an inner block")
         inner = self._made()
         inner.__enter__()
         self._inner = inner
@@ -37,7 +37,7 @@ class Markers:
         try:
             import torch
         except ImportError:
-            raise ProfilerError(f"{self.name} marks PyTorch's ops, and there is no PyTorch here; install torch") from None
+            raise ProfilerError(f"{self.name} needs PyTorch; install torch") from None
         made = getattr(torch.autograd.profiler, self.name, None)
         if made is None or not self._can(torch):
             raise ProfilerError(f"{self.name} does not work here: {self._need}")

@@ -56,7 +56,7 @@ def memory_page(times: Sequence[int], sizes: Sequence[Sequence[int]], device: st
         for use, (name, colour) in enumerate(zip(NAMES, COLOURS))
         if any(row[use] for row in rows)
     )
-    title = f"Memory of {escape(device)}: at most {memory_text(peak)}"
+    title = f"Memory of {escape(device)}: {memory_text(peak)} at the peak"
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>
 body {{ font: 15px system-ui, sans-serif; margin: 24px; max-width: {WIDTH}px }}
@@ -65,7 +65,7 @@ td, th {{ padding: 2px 18px 2px 0; text-align: right }} td:first-child, th:first
 td span {{ display: inline-block; width: 12px; height: 12px; margin-right: 8px }} p {{ color: #555 }}
 </style></head><body><h1>{title}</h1>
 <svg viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" role="img" aria-label="{title}">{"".join(drawn)}</svg>
-<p>{length / 1000:.3f} ms from left to right; up to {memory_text(peak)} from bottom to top.</p>
-<table><tr><th>Use</th><th>At the peak</th><th>Most</th></tr>{legend}</table>
+<p>Time axis: {length / 1000:.3f} ms. Memory axis: 0 to {memory_text(peak)}.</p>
+<table><tr><th>Use</th><th>At the peak</th><th>Maximum</th></tr>{legend}</table>
 </body></html>
 """

@@ -1,4 +1,4 @@
-"""torch.profiler's memory timeline: what memory was used for over time, derived from allocations and their call sites."""
+"""torch.profiler's memory timeline: memory by use over time, derived from allocations and their call sites."""
 
 from __future__ import annotations
 
@@ -94,14 +94,14 @@ def write_json(path: str | os.PathLike[str], value: Any) -> None:
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
-    """Writes all of the file, or raises ProfilerError and leaves none of it."""
+    """Writes the whole file, or raises ProfilerError and leaves nothing."""
     part = Path(f"{os.fspath(path)}.part-{os.getpid()}")
     try:
         part.write_bytes(content)
         part.replace(path)
     except OSError as error:
         part.unlink(missing_ok=True)
-        raise ProfilerError(f"{os.fspath(path)} could not be written: {error.strerror}; name another place") from None
+        raise ProfilerError(f"{os.fspath(path)} could not be written: {error.strerror}; choose another place") from None
 
 
 def device_name(kind: int, index: int) -> str:
@@ -114,12 +114,12 @@ def chosen_device(device: str | None, known: list[str]) -> str:
         return next((name for name in known if name != "cpu"), "cpu")
     wanted = device if device == "cpu" or ":" in device else f"{device}:0"
     if wanted not in known:
-        raise ProfilerError(f"no memory of {device} was recorded; there is that of {', '.join(known)}")
+        raise ProfilerError(f"no memory of {device} was recorded; memory was recorded of {', '.join(known)}")
     return wanted
 
 
 def held_memory(device: str) -> dict[int, Held]:
-    """By address: all parameters, gradients and optimizer states that are alive now."""
+    """Memory of all live parameters, gradients and optimizer states, by address."""
     torch = sys.modules.get("torch")
     out: dict[int, Held] = {}
     unplaced = 0
@@ -134,7 +134,7 @@ def held_memory(device: str) -> dict[int, Held]:
             unplaced += 1
     if unplaced > 0:
         warnings.warn(
-            f"tensors of models and optimizers on {device} that have no storage of their own: {unplaced}; their memory counts as unknown",
+            f"tensors of models and optimizers on {device} without their own storage: {unplaced}; their memory counts as unknown",
             stacklevel=2,
         )
     return out

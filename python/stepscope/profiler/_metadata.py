@@ -14,16 +14,16 @@ def checked_json(key: str, value: str) -> str:
     try:
         json.loads(value, parse_constant=refuse)
     except (ValueError, TypeError) as error:
-        raise ProfilerError(f"the metadata {key!r} is no JSON ({error}); json.dumps() makes JSON of a value") from None
+        raise ProfilerError(f"the metadata {key!r} is not JSON ({error}); json.dumps() converts a value to JSON") from None
     return value.replace("\n", " ")
 
 
 def refuse(constant: str) -> Any:
-    raise ValueError(f"{constant} is no number of JSON")
+    raise ValueError(f"{constant} is not a JSON number")
 
 
 def distributed_info() -> str | None:
-    """``distributedInfo`` as JSON; None where there is no process group."""
+    """``distributedInfo`` as JSON; None without a process group."""
     torch = sys.modules.get("torch")
     dist = getattr(torch, "distributed", None)
     if torch is None or dist is None or not dist.is_available() or not dist.is_initialized():

@@ -1,6 +1,6 @@
-"""The observer of the installed PyTorch: one C++ file, compiled against that PyTorch's headers and kept.
+"""The observer of the installed PyTorch: one C++ file, compiled against that PyTorch's headers and cached.
 
-The layout of what RecordFunction gives its callbacks is not stable, so there is one build per PyTorch version.
+The layout of the objects that RecordFunction passes to its callbacks is not stable, so there is one build per PyTorch version.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def cache() -> Path:
     folder = Path(base) / "stepscope" / "observers"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if folder.stat().st_uid != os.getuid():
-        raise Error(f"{folder} belongs to another user, so nothing is loaded from it; set XDG_CACHE_HOME to a folder of yours")
+        raise Error(f"{folder} belongs to another user, so nothing is loaded from it; set XDG_CACHE_HOME to a folder that you own")
     return folder
 
 
@@ -48,11 +48,11 @@ def compilation(torch: Any) -> list[str]:
     """The compiler's command line, without the output."""
     compiler = os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
     if not compiler:
-        raise Error("recording needs a C++20 compiler once per version of PyTorch, and none was found; install g++, or name one by CXX")
+        raise Error("recording needs a C++20 compiler once per PyTorch version, and none was found; install g++, or set CXX to a compiler")
     home = Path(torch.__file__).resolve().parent
     headers = home / "include"
     if not (headers / "ATen" / "record_function.h").exists():
-        raise Error(f"the headers of PyTorch {torch.__version__} are not in {headers}; Debian has them in libtorch-dev")
+        raise Error(f"the headers of PyTorch {torch.__version__} are not in {headers}; on Debian, install libtorch-dev")
     abi = int(getattr(torch._C, "_GLIBCXX_USE_CXX11_ABI", True))
     return [
         *compiler.split(),
@@ -81,7 +81,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def compile_to(output: Path, command: list[str], version: str) -> None:
-    print(f"stepscope: compiling the observer of PyTorch {version}; once, about ten seconds", file=sys.stderr, flush=True)
+    print(f"stepscope: compiling the observer for PyTorch {version}; this happens once and takes about ten seconds", file=sys.stderr, flush=True)
     part = output.with_suffix(f".{os.getpid()}.part")
     done = subprocess.run([*command, "-o", str(part)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode != 0:
@@ -89,5 +89,5 @@ def compile_to(output: Path, command: list[str], version: str) -> None:
         log = output.with_suffix(".log")
         log.write_text(" ".join(command) + "\n" + done.stderr)
         first = next((line for line in done.stderr.splitlines() if "error" in line), "no error was printed")
-        raise Error(f"the observer of PyTorch {version} does not compile: {first}; all of it is in {log}")
+        raise Error(f"the observer for PyTorch {version} does not compile: {first}; the full output is in {log}")
     part.rename(output)

@@ -8,10 +8,10 @@ from typing import Any
 
 
 def watch_optimizers(torch: Any, after: Callable[[Any], None]) -> None:
-    """Calls ``after(optimizer)`` after each ``step()`` of every optimizer made from here on."""
+    """Calls ``after(optimizer)`` after each ``step()`` of every optimizer that is made later."""
     optimizer = torch.optim.Optimizer
     make = optimizer.__init__
-    stepping: set[int] = set()  # a class may call step() of its base class: that is the same step
+    stepping: set[int] = set()  # a step() that calls its base class's step() is one step
 
     @functools.wraps(make)
     def made(self: Any, *arguments: Any, **named: Any) -> None:

@@ -1,7 +1,7 @@
-"""Recording for `stepscope record`, `run` and `attach`, in a program that knows nothing of it.
+"""Recording for `stepscope record`, `run` and `attach`, in a program that does not use stepscope itself.
 
-It begins when PyTorch has been imported. A step ends with each step() of the first optimizer that makes one. Nothing here may end
-or change the program: errors are printed, and the program runs on.
+It begins when PyTorch has been imported. A step ends with each step() of the first optimizer that makes a step. Nothing here may
+end or change the program: errors are printed, and the program continues.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def begin(torch: Any) -> None:
             listen(outside)
         else:
             outside.ask(options)
-    except Exception as error:  # the program is not ours to end
+    except Exception as error:  # must not end the program
         complain(error)
 
 
@@ -54,7 +54,7 @@ class Asked:
     """A request to record this process from step ``first`` up to, not including, ``end``."""
 
     def __init__(self, options: Options, step: int) -> None:
-        """``steps`` is FIRST:END, or the number of steps from the next one on; without it everything is recorded."""
+        """``steps`` is FIRST:END, or the number of steps to record from the next step on; without it, everything."""
         self.by_steps = "steps" in options
         first, colon, end = options.get("steps", "0:").partition(":")
         self.first = int(first) if colon else step + 1
@@ -66,9 +66,10 @@ class Asked:
 
 
 class Outside:
-    """The recording of this process at the request of another.
+    """The recording of this process, requested by another process.
 
-    A step ends with the optimizer's step(). Step 0 begins with the program, so it is a whole step only if it was asked for.
+    A step ends with the optimizer's step(). Step 0 begins with the program and is marked only if it was requested by
+    number.
     """
 
     def __init__(self) -> None:
@@ -84,7 +85,7 @@ class Outside:
         """Prepares a recording."""
         with self.lock:
             if self.asked is not None:
-                raise Error("is being recorded already; wait until that is done")
+                raise Error("is already being recorded; wait until that recording ends")
             from stepscope.profiler import profile
 
             asked = Asked(options, self.step)
@@ -122,7 +123,7 @@ class Outside:
         self.in_step = False
 
     def stop(self, only: Asked | None = None) -> None:
-        """Ends the request, begun or not. With ``only``, does nothing if another request has come since.
+        """Ends the request, begun or not. With ``only``, does nothing if that request was already replaced by another.
 
         A step that has not ended is not counted.
         """
@@ -135,7 +136,7 @@ class Outside:
                 if self.recording:
                     self.recording = self.in_step = False
                     if self.gave_way():
-                        say(f"the program made a profiler of its own; what was recorded until then is in {asked.path}")
+                        say(f"the program started its own profiler; the recording up to then is in {asked.path}")
                     else:
                         self.profile.stop()
             except Exception as error:
@@ -150,14 +151,14 @@ class Outside:
         return self.profile._on is not None and not self.profile._on.is_open
 
     def withdraw(self) -> None:
-        """Gives up the recording: this process is a data loader's worker and is recorded beside its parent."""
+        """Drops this process's own recording: it is a data loader's worker and is recorded beside its parent."""
         asked = self.asked
         if os.getpid() == self.pid and asked is not None:
             self.stop()
             asked.path.unlink(missing_ok=True)
 
     def after_optimizer(self, optimizer: Any) -> None:
-        """Called when an optimizer has made a step; only the first optimizer counts."""
+        """Called after an optimizer's step; only the first optimizer counts."""
         if os.getpid() != self.pid:
             return
         if self.stepper is None:
@@ -191,7 +192,7 @@ class Outside:
 
 
 def place(folder: Path) -> Path:
-    """Where this process's recording goes."""
+    """The path of this process's recording."""
     rank = os.environ.get("RANK") or os.environ.get("SLURM_PROCID")
     name = f"{socket.gethostname()}_{os.getpid()}"
     return folder / (f"rank{rank}.{name}.stepscope" if rank else f"{name}.stepscope")

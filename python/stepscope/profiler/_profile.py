@@ -1,4 +1,4 @@
-"""``profile``: records now, or the steps that a schedule names."""
+"""``profile``: records at once, or the steps that a schedule selects."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from stepscope.profiler._cycle import _KinetoProfile
 from stepscope.profiler._schedule import ProfilerAction
 
 NONE, WARMUP, RECORD, SAVE = ProfilerAction
-NEVER_ENDED = "the schedule goes from {} to {} and never to RECORD_AND_SAVE, so the steps in between are lost"
+NEVER_ENDED = "the schedule goes from {} to {} without RECORD_AND_SAVE, so the unsaved steps are lost"
 
 
 class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
     """Records the steps that ``schedule`` selects, or all, and calls ``on_trace_ready(self)`` after each cycle.
 
-    ``path`` is the recording's file, by default a temporary one; ``megabytes`` is the most that it holds.
+    ``path`` is the recording's file, by default a temporary one; ``megabytes`` is its maximum size.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
         **others: Any,
     ) -> None:
         if use_cuda is not None:
-            warnings.warn("use_cuda is deprecated; name the activities", FutureWarning, stacklevel=2)
+            warnings.warn("use_cuda is deprecated; use activities instead", FutureWarning, stacklevel=2)
         check_handler(on_trace_ready)
         super().__init__(activities=activities, **others)
         self.schedule = schedule
@@ -56,7 +56,7 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
                 self._end_by_force()
             raise
 
-    # In C: it calls _leave(), and _end_by_force() where that raises, be it before its first line.
+    # In C: it calls _leave(), and _end_by_force() if that raises, even before its first line.
     __exit__ = _collect.exit_method
 
     def _leave(self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None) -> None:
@@ -84,7 +84,7 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
 
     def start(self) -> None:
         if self._is_on and not (self._on is not None and self._on.is_foreign):
-            raise ProfilerError("the profiler was started already; stop it before it is started again")
+            raise ProfilerError("the profiler is already started; stop it before you start it again")
         if ProfilerActivity.CPU in self.activities:
             _dataloader.follow(self, self._flags)
         try:
@@ -102,12 +102,12 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
         try:
             self._transit(self.current_action, None)
         finally:
-            if self._on is not None:  # a step() that an error ended left it
+            if self._on is not None:  # left over from a step() that raised
                 self._end_by_force()
             _dataloader.unfollow(self)
 
     def step(self) -> None:
-        """Ends the present step and begins the next."""
+        """Ends the current step and begins the next."""
         self._must_be_on("step")
         self._end_step()
         before = self.current_action
@@ -122,18 +122,18 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
 
     def _must_be_on(self, what: str) -> None:
         if not self._is_on:
-            raise ProfilerError(f"{what}() of a profiler that is not on; start it, or use it in a with block")
+            raise ProfilerError(f"{what}() was called on a profiler that is not on; start it, or use it in a with block")
         if self._on is not None:
             self._recording_of_ours(what)
 
     def _action(self, step: int) -> ProfilerAction:
-        """torch.profiler's schedules work too: their actions have the same names."""
+        """The action for a step, matched by name, so torch.profiler's schedules work, too."""
         if self.schedule is None:
             return RECORD
         action = self.schedule(step)
         known = ProfilerAction.__members__.get(getattr(action, "name", ""))
         if known is None:
-            raise ProfilerError(f"the schedule gave {action!r} for step {step}; it must give a ProfilerAction")
+            raise ProfilerError(f"the schedule returned {action!r} for step {step}; it must return a ProfilerAction")
         return known
 
     def _begin_step(self) -> None:
@@ -153,13 +153,13 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
                 warnings.warn(NEVER_ENDED.format(before.name, NONE.name if after is None else after.name), stacklevel=3)
                 continue
             if act == S and self._on is None:
-                self.prepare_trace()  # a schedule that left a recording for WARMUP prepared none
+                self.prepare_trace()  # the schedule went from recording to WARMUP, which prepares nothing
             try:
                 getattr(self, act)()
             except Exception as error:
                 if act != R:
                     raise
-                of_the_program = error  # the next cycle begins all the same
+                of_the_program = error  # raised only after the next cycle has begun
         if of_the_program is not None:
             raise of_the_program
 

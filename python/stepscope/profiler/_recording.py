@@ -1,4 +1,4 @@
-"""One recording, from making its file through start and stop to exporting it."""
+"""One recording: creating its file, starting, stopping and exporting it."""
 
 from __future__ import annotations
 
@@ -34,36 +34,36 @@ MAGIC = b"STEPREC\n"
 
 @dataclasses.dataclass
 class File:
-    """What outlives a Recording object."""
+    """The state that outlives a Recording object."""
 
     path: Path
     is_temporary: bool
     identity: bytes = b""
-    """Tells this recording from a later one at the same path; set by stop()."""
+    """Distinguishes this recording from a later one at the same path; set by stop()."""
     pid: int = dataclasses.field(default_factory=os.getpid)
     open: bool = True
     begun: bool = False
     stopped: bool = False
     left: bool = False
     gives_way: bool = False
-    """Whether a profiler that the program makes takes over: the program did not ask for this recording."""
+    """Whether a profiler that the program makes takes over, because the program did not ask for this recording."""
     dropped: int = 0
-    """Records that found no room; counted by close()."""
+    """Number of records for which there was no room; set by close()."""
     missing: list[str] = dataclasses.field(default_factory=list)
     """Sentences: what is not recorded, and why."""
 
     @property
     def yields(self) -> bool:
-        """Whether the next recording may take over: this one was not asked for, or its end was interrupted."""
+        """Whether the next recording may take over, because this one was not asked for or its end was interrupted."""
         return self.open and (self.gives_way or self.stopped or self.left)
 
 
 class Recording:
-    """Ops, ranges and what else ``flags`` name, of all threads of this process, in a file that survives a kill.
+    """Ops, ranges and whatever else ``flags`` select, of all threads of this process, in a file that survives a kill.
 
     Without ``path`` the file is temporary: it is removed with this object, unless the recording was never stopped.
-    ``missing`` says in sentences what is not recorded; the file says it too. ``sampled``: STACKS are samples, not calls.
-    ``worker_of``: this process is a data loader's worker; the parent's process id and the worker's number.
+    ``missing`` lists what is not recorded, as sentences, which are also in the file. ``sampled``: STACKS are samples, not calls.
+    ``worker_of``: the parent's process id and the worker's number, if this process is a data loader's worker.
     """
 
     def __init__(
@@ -109,9 +109,9 @@ class Recording:
 
     @property
     def path(self) -> Path:
-        """NoResultsError if a later recording has replaced the file."""
+        """The file. NoResultsError if a later recording has replaced it."""
         if self._file.identity and identity(self._file.path) not in (b"", self._file.identity):
-            raise NoResultsError(f"{self._file.path} was replaced by a later recording; give each profiler a path of its own")
+            raise NoResultsError(f"{self._file.path} was replaced by a later recording; give each profiler its own path")
         return self._file.path
 
     @property
@@ -140,7 +140,7 @@ class Recording:
         return self._file.pid != os.getpid()
 
     def start(self) -> None:
-        """Records events from here on; also resumes after pause()."""
+        """Starts recording events; also resumes after pause()."""
         self._file.begun = True
         tell_torch(True)
         _collect.start()
@@ -166,7 +166,7 @@ class Recording:
         self._file.identity = identity(self._file.path)
 
     def export(self, output: str | os.PathLike[str], metadata: Sequence[str] = ()) -> list[str]:
-        """Writes Kineto's JSON with extra ``key=JSON`` metadata; returns sentences on what was lost or not recorded."""
+        """Writes Kineto's JSON with extra ``key=JSON`` metadata; returns what was lost or not recorded, as sentences."""
         return list(_core.export_recording(os.fsencode(self.path), os.fsencode(output), list(metadata))) + self.missing
 
 
@@ -178,7 +178,7 @@ def make(file: File, megabytes: int, flags: int) -> None:
         raise ProfilerError(f"another profiler is recording in this process: {error}") from None
     except _collect.Failed as error:
         file.open = False
-        raise Error(f"{file.path}: {error}; name another place by profile(path=…), or ask for fewer megabytes=") from None
+        raise Error(f"{file.path}: {error}; choose another place with profile(path=…), or a smaller size with megabytes=") from None
 
 
 being_made: File | None = None
@@ -186,18 +186,18 @@ being_made: File | None = None
 
 
 def miss(sentence: str) -> None:
-    """Says in the recording that is open, once, what it lacks; "" says nothing."""
+    """Notes in the open recording, once, what is not recorded. "" does nothing."""
     file = being_made
     if not sentence or file is None or not file.open or file.pid != os.getpid() or sentence in file.missing:
         return
     file.missing.append(sentence)
     number = len(file.missing)
-    with contextlib.suppress(_collect.Failed, ValueError):  # no room in the file: events() and exports say it
+    with contextlib.suppress(_collect.Failed, ValueError):  # no room in the file: events() and exports report it
         _collect.metadata(f"stepscope.not_recorded{f'.{number}' * (number > 1)}={json.dumps([sentence])}")
 
 
 def identity(path: Path) -> bytes:
-    """Bytes of the header that identify a recording: its process and begin; empty where there is none."""
+    """Bytes of the header that identify a recording: its process and begin; empty if it cannot be read."""
     try:
         with open(path, "rb") as file:
             head = file.read(96)
@@ -212,7 +212,7 @@ def is_recorded() -> bool:
 
 
 def close(file: File) -> None:
-    """May be called again where a signal handler raised in the middle: the second call finishes."""
+    """If a signal handler raised in the middle, a second call finishes."""
     if not file.open:
         return
     tell_torch(False)
@@ -221,11 +221,11 @@ def close(file: File) -> None:
 
 
 torchs_range: Any = None
-"""PyTorch's ``_RecordFunctionFast`` while ``fast_range`` is in its place."""
+"""PyTorch's ``_RecordFunctionFast`` while ``fast_range`` replaces it; else None."""
 
 
 def tell_torch(recording: bool) -> None:
-    """Dynamo, Inductor and others mark their work only while PyTorch says that a profiler is on."""
+    """Tells PyTorch whether a profiler is on: Dynamo, Inductor and others mark their work only then."""
     global torchs_range
     torch = sys.modules.get("torch")
     tell = getattr(sys.modules.get("torch.autograd.profiler"), "_set_is_profiler_enabled", None)  # from PyTorch 2.1 on
@@ -244,12 +244,12 @@ def tell_torch(recording: bool) -> None:
 
 
 def fast_range(name: str, input_values: object = None, keyword_values: object = None) -> _collect.record_function:
-    """Replaces PyTorch's, whose ranges reach only its own profiler."""
+    """Replaces PyTorch's ``_RecordFunctionFast``, whose ranges reach only PyTorch's own profiler."""
     return _collect.record_function(name).as_op()
 
 
 def leave(file: File) -> None:
-    """Closes a recording that nobody holds, and removes its file if it is temporary."""
+    """Closes a recording that is no longer referenced, and removes its file if it is temporary."""
     if file.pid != os.getpid() or file.left:
         return
     file.left = True
@@ -260,7 +260,7 @@ def leave(file: File) -> None:
         for path in (file.path, *beside(file.path)):
             path.unlink(missing_ok=True)
     else:
-        print(f"stepscope: a profiler was never stopped; what it recorded is in {file.path}", file=sys.stderr)
+        print(f"stepscope: a profiler was never stopped; its recording is in {file.path}", file=sys.stderr)
 
 
 alive: weakref.WeakSet[Recording] = weakref.WeakSet()
@@ -271,12 +271,12 @@ def leave_all() -> None:
         leave(recording._file)
 
 
-# Registered here and not by weakref: handlers that stop profilers at exit register later, so they run first.
+# Registered here, not by weakref: exit handlers that stop profilers are registered later, so they run first.
 atexit.register(leave_all)
 
 
 def forget_in_child() -> None:
-    """The collector forgets the parent's recording by itself."""
+    """Forgets the parent's recording here; the C++ collector does so by itself."""
     global being_made
     being_made = None
     if torchs_range is not None:
@@ -290,22 +290,22 @@ def torch_observer() -> Any:
     try:
         import torch
     except ImportError:
-        raise ProfilerError("ops are PyTorch's, and there is no PyTorch here; install torch, or record ranges alone by activities=[]") from None
+        raise ProfilerError("recording ops needs PyTorch; install torch, or use activities=[] to record only ranges") from None
     return observer(torch)
 
 
 def make_way(path: Path) -> None:
-    """Removes an earlier recording at the path and its later cycles. Error if anything else is there."""
+    """Removes an earlier recording at the path, and its later cycles. Raises Error if the path is anything else."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise Error(f"{path.parent}: {error.strerror}; name a path whose folder can be made") from None
+        raise Error(f"{path.parent}: {error.strerror}; choose a path whose folder can be created") from None
     if path.is_symlink():
-        raise Error(f"{path} is a link, and recordings do not follow links; name the file itself")
+        raise Error(f"{path} is a link, and recordings do not follow links; give the path of the file itself")
     if not path.exists():
         return
     if not is_recording(path):
-        raise Error(f"{path} exists and is no recording, so it is not replaced; name another path")
+        raise Error(f"{path} exists and is not a recording, so it is not replaced; choose another path")
     for old in (path, *beside(path), *later_cycles(path)):
         old.unlink(missing_ok=True)
 
@@ -329,31 +329,31 @@ def later_cycles(path: Path) -> list[Path]:
 
 
 def beside(path: Path) -> list[Path]:
-    """The recordings of the workers of its data loaders."""
+    """The recordings of the data loader workers of the recording at ``path``."""
     return [found for found in path.parent.glob(f"{glob.escape(path.stem)}.worker*_*.stepscope") if is_recording(found)]
 
 
 def scratch() -> Path:
-    """The folder of recordings without a path; what a killed program leaves is there."""
+    """The folder of recordings without a path; those of killed programs stay there."""
     folder = Path(tempfile.gettempdir()) / f"stepscope-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     about = folder.lstat()
     if about.st_uid != os.getuid() or folder.is_symlink():
-        raise Error(f"{folder} is not yours, so nothing is recorded into it; set TMPDIR to a folder of yours")
+        raise Error(f"{folder} is a link or belongs to another user, so nothing is recorded into it; set TMPDIR to a folder that you own")
     sweep(folder)
     return folder
 
 
 def own_file(kind: str, ending: str = "") -> Path:
-    """In scratch(), of this process."""
+    """The path of a file of this process in scratch()."""
     return scratch() / f"{kind}-{os.getpid()}-{machine()}{ending}"
 
 
 @functools.cache
 def machine() -> str:
-    """Tells apart hosts and containers: the same process id means another process there."""
+    """An id of the host and container, as process ids are unique only within one."""
     ids = 0
-    with contextlib.suppress(OSError):  # no /proc: the host's name alone has to do
+    with contextlib.suppress(OSError):  # no /proc: only the host name
         ids = os.stat("/proc/self/ns/pid").st_ino
     return f"{zlib.crc32(f'{socket.gethostname()} {ids}'.encode()):08x}"
 
@@ -369,7 +369,7 @@ def sweep(folder: Path) -> None:
             os.kill(int(own[1]), 0)
         except ProcessLookupError:
             path.unlink(missing_ok=True)
-        except OSError:  # another user's
+        except OSError:  # another user's process
             continue
 
 

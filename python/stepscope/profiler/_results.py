@@ -18,7 +18,7 @@ from stepscope.profiler._rows import Rows
 
 @dataclasses.dataclass
 class ProfilerStats:
-    """What the last cycle cost the profiler itself."""
+    """The profiler's own costs in the last cycle."""
 
     profiling_window_duration_sec: float = 0.0
     number_of_events: int = 0
@@ -48,10 +48,10 @@ class Results:
     def _last(self, what: str) -> Recording:
         if self._on is not None:
             if self._on.is_foreign:
-                raise NoResultsError(f"{what}() in a forked child: the recording is its parent's; make a profiler in the child")
-            raise NoResultsError(f"{what}() while the profiler records; stop it first, or ask in on_trace_ready")
+                raise NoResultsError(f"{what}() in a forked child: the recording belongs to the parent; make a profiler in the child")
+            raise NoResultsError(f"{what}() was called while the profiler records; stop it first, or read results in on_trace_ready")
         if not self._finished:
-            raise NoResultsError(f"{what}() before anything was recorded; start the profiler, run steps, then stop it")
+            raise NoResultsError(f"{what}() was called before anything was recorded; start the profiler, run steps, then stop it")
         return self._finished[-1]
 
     def _read(self, what: str) -> Rows:
@@ -66,7 +66,7 @@ class Results:
 
     @property
     def recording_path(self) -> Path:
-        """The last cycle's file; temporary unless ``path`` was given. The command ``stepscope`` reads it too."""
+        """The last cycle's file; temporary unless ``path`` was given. The command ``stepscope`` reads it, too."""
         return self._last("recording_path").path
 
     def events(self) -> EventList:
@@ -90,7 +90,7 @@ class Results:
 
     @property
     def self_cpu_time_total(self) -> float:
-        """In µs."""
+        """Total self CPU time in µs."""
         return sum(self._read("self_cpu_time_total").columns["self_ns"]) / 1000
 
     @property
@@ -99,7 +99,7 @@ class Results:
 
     @property
     def profiler(self) -> Results:
-        """This object: torch.profiler has a separate one."""
+        """This object; torch.profiler has a separate object here."""
         return self
 
     def export_chrome_trace(self, path: str | os.PathLike[str]) -> None:
@@ -115,7 +115,7 @@ class Results:
         if not self._flags & STACKS:
             raise ProfilerError("export_stacks() needs stacks; record with with_stack=True")
         if self.with_stack == "sampled":
-            raise ProfilerError("export_stacks() writes the stacks of ops, and samples are of no op; record with with_stack=True")
+            raise ProfilerError("export_stacks() needs the stack of each op, which samples do not have; record with with_stack=True")
         self.events().export_stacks(path, metric)
 
     def export_memory_timeline(self, path: str | os.PathLike[str], device: str | None = None) -> None:
@@ -127,7 +127,7 @@ class Results:
 
     def _memory_timeline(self, what: str, device: str | None = None) -> MemoryTimeline:
         if not self._flags & MEMORY:
-            raise ProfilerError(f"{what}() needs memory; record with profile_memory=True")
+            raise ProfilerError(f"{what}() needs memory events; record with profile_memory=True")
         return MemoryTimeline(self._last(what).path, device)
 
     def _stats(self) -> ProfilerStats:

@@ -1,4 +1,4 @@
-"""The columns that the engine reads from recordings. Python objects are made of them on access."""
+"""The columns that the engine reads from recordings; Python objects are made from them on access."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stepscope import _core
 from stepscope._errors import ProfilerError
 
 USER_SCOPE = 7
-"""Of at::RecordScope."""
+"""USER_SCOPE of at::RecordScope."""
 
 
 class Rows:
@@ -81,12 +81,12 @@ class Rows:
 
     def averages(self, by_shapes: bool, stack_depth: int, by_overload: bool) -> dict[str, list[int]]:
         if "recorded" not in self.__dict__:
-            raise ProfilerError("copied events are not averaged again; take key_averages() of the profiler and copy those")
+            raise ProfilerError("copied events cannot be averaged again; call key_averages() of the profiler and copy its result")
         return dict(self.recorded.averages(by_shapes, stack_depth, by_overload))
 
 
 def value_of(text: str) -> Any:
-    """The value of a text in ``Concrete Inputs``: ``"[1, 2]"`` is a list; None where it is no value."""
+    """The value of a text in ``Concrete Inputs``: ``"[1, 2]"`` is a list; None if it is not a literal."""
     if not text:
         return None
     try:

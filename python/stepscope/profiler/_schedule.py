@@ -1,4 +1,4 @@
-"""Which steps are recorded."""
+"""Schedules: the choice of steps to record."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 class ProfilerAction(enum.Enum):
-    """What a step is for."""
+    """What the profiler does in a step."""
 
     NONE = 0
     WARMUP = 1

@@ -28,12 +28,12 @@ class Widths(NamedTuple):
 
 
 def sorted_by(events: Sequence[Any], sort_by: str | None) -> list[Any]:
-    """Sorted by an attribute, largest first; cuda, xpu and privateuse1 in its name mean device."""
+    """Sorted by an attribute, largest first; "cuda", "xpu" and "privateuse1" in its name mean "device"."""
     if sort_by is None:
         return list(events)
     attribute = sort_by.replace("cuda", "device").replace("xpu", "device").replace("privateuse1", "device")
     if events and not hasattr(events[0], attribute):
-        raise ProfilerError(f"there is nothing called {sort_by!r} to sort by; one is cpu_time_total")
+        raise ProfilerError(f"the events have no attribute {sort_by!r} to sort by; use, for example, cpu_time_total")
     return sorted(events, key=lambda event: getattr(event, attribute), reverse=True)
 
 
@@ -46,13 +46,13 @@ def source_text(place: str, most: int) -> str:
 
 
 def flops_scale(events: Sequence[Any]) -> int:
-    """The power of 1000 that suits the smallest FLOPs above 0."""
+    """The power of 1000 that fits the smallest FLOPs above 0."""
     least = min((event.flops for event in events if event.flops > 0), default=0)
     return min(max(int(math.log10(least) / 3), 0), len(FLOPS_UNITS) - 1) if least else 0
 
 
 def time_of_devices(events: Sequence[Any]) -> float:
-    """The time of device work alone: that of ops and of ranges on streams repeats it."""
+    """The total time of device work. Ops and stream ranges are left out: they would count it again."""
     return float(sum(e.self_device_time_total for e in events if int(e.device_type) != 0 and not e.is_user_annotation))
 
 
@@ -72,7 +72,7 @@ def time_columns(events: Sequence[Any], unit: str | None, device: str) -> list[C
     ]
     if any(event.self_device_time_total > 0 for event in events):
         if not device:
-            raise ProfilerError("the events have device time but name no device: the recording is incomplete")
+            raise ProfilerError("the events have device times but no device: the recording is incomplete")
         out += [
             Column(f"Self {device}", lambda e: time_text(e.self_device_time_total, unit)),
             Column(f"Self {device} %", lambda e: share_text(e.self_device_time_total, dev)),
@@ -125,7 +125,7 @@ def table_text(
     time_unit: str | None = None,
 ) -> str:
     if time_unit is not None and time_unit not in US_PER:
-        raise ProfilerError(f"there is no unit of time {time_unit!r}; there are s, ms and us")
+        raise ProfilerError(f"there is no time unit {time_unit!r}; use s, ms or us")
     if not events:
         return ""
     events = sorted_by(events, sort_by)

@@ -1,4 +1,4 @@
-"""A profiler for training loops that a trainer runs: what the trainers' callbacks share."""
+"""A profiler for training loops that a trainer runs; the base class of the trainers' callbacks."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from stepscope.profiler._schedule import schedule
 
 
 class TrainingProfiler:
-    """Records steps of a training into ``folder``, a file per rank; ``arguments`` are those of ``profile``.
+    """Records steps of a training into ``folder``, one file per rank; ``arguments`` are those of ``profile``.
 
-    Without a ``schedule`` the steps 2 to 4 are recorded. ``profiler`` is the ``profile`` of the last training. In a ``with``
+    Without a ``schedule``, steps 2 to 4 are recorded. ``profiler`` is the ``profile`` of the last training. In a ``with``
     block, the recording ends with the block at the latest.
     """
 
     def __init__(self, folder: str | os.PathLike[str] = "stepscope", **arguments: Any) -> None:
         if "path" in arguments:
-            raise ProfilerError("path is for one process; name the folder, in which each rank has its file")
+            raise ProfilerError("path is for a single process; name a folder instead, in which each rank gets its own file")
         self.folder = Path(folder)
         self.arguments = arguments
         self.profiler: Any = None
@@ -35,7 +35,7 @@ class TrainingProfiler:
         self.end()
 
     def prepare(self, rank: int) -> None:
-        """Makes the profiler; data loaders are followed from here on."""
+        """Makes the profiler; data loaders that are made later are followed."""
         self.end()
         arguments = {"schedule": schedule(wait=1, warmup=1, active=3, repeat=1), **self.arguments}
         if arguments.get("backend") != "kineto":

@@ -13,7 +13,7 @@ def time_text(us: float, unit: str | None = None) -> str:
 
 
 def memory_text(size: int) -> str:
-    """In powers of 1024."""
+    """A size in B, KB, MB or GB, in powers of 1024."""
     for factor, unit in ((1024**3, "GB"), (1024**2, "MB"), (1024, "KB")):
         if abs(size) >= factor:
             return f"{size / factor:.2f} {unit}"

@@ -1,4 +1,4 @@
-"""Lightning's trainer under the profiler.
+"""Profiles Lightning's trainer.
 
     from stepscope.profiler.lightning import StepscopeCallback
 
@@ -17,7 +17,7 @@ PACKAGES = ("lightning.pytorch", "pytorch_lightning")
 
 
 def callback_classes() -> tuple[type, ...]:
-    """``Callback`` of the Lightning packages that are loaded, or else of the first that is installed."""
+    """``Callback`` of the Lightning packages that are loaded, else of the first that is installed."""
     loaded = [sys.modules[name].Callback for name in PACKAGES if hasattr(sys.modules.get(name), "Callback")]
     if loaded:
         return tuple(loaded)
@@ -26,14 +26,14 @@ def callback_classes() -> tuple[type, ...]:
             return (importlib.import_module(name).Callback,)
         except ImportError:
             continue
-    raise ImportError("stepscope.profiler.lightning is for Lightning's Trainer, and there is no Lightning here; install lightning")
+    raise ImportError("stepscope.profiler.lightning needs Lightning; install lightning")
 
 
 Callback: Any = type("Callback", callback_classes(), {})
 
 
 class StepscopeCallback(TrainingProfiler, Callback):  # type: ignore[misc]
-    """Records the steps of a fit, a batch each, into ``folder``; ``arguments`` are those of ``profile``."""
+    """Records the steps of a fit, one per batch, into ``folder``; ``arguments`` are those of ``profile``."""
 
     def on_fit_start(self, trainer: Any, pl_module: Any) -> None:
         self.prepare(trainer.global_rank)

@@ -1,11 +1,11 @@
-"""Hugging Face's trainer under the profiler.
+"""Profiles Hugging Face's trainer.
 
     from stepscope.profiler.transformers import StepscopeCallback
 
     with StepscopeCallback("runs", record_shapes=True) as callback:
         Trainer(..., callbacks=[callback]).train()
 
-The trainer does not tell its callbacks of exceptions, so the block ends the recording.
+The trainer does not report exceptions to its callbacks, so the ``with`` block ends the recording.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ try:
     from transformers import TrainerCallback
 except ImportError as error:
     raise ImportError(
-        "stepscope.profiler.transformers is for the Trainer of transformers, which is not here; install transformers"
+        "stepscope.profiler.transformers needs transformers; install transformers"
     ) from error
 
 from stepscope.profiler._training import TrainingProfiler

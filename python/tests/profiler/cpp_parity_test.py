@@ -1,8 +1,8 @@
 """The sixth program of the parity tests: C++ with libtorch, which records itself through stepscope/collect.h.
 
-libtorch has two profilers that C++ can ask: the one with Kineto has shapes and FLOPs, but before PyTorch 2.4 times in µs, by which
-ops do not nest; the one before it has begins and ends in order, which nest in every version. Neither has what the recording has
-of memory: for C++ programs stepscope records memory where the program tells of it.
+libtorch has two profilers for C++. Kineto's has shapes and FLOPs, but before PyTorch 2.4 its times are in µs, too coarse for ops
+to nest. The older, legacy profiler lists begins and ends in order, which nest in every version. Memory is not compared: in C++
+programs, stepscope records only memory that the program reports.
 """
 
 import collections
@@ -30,12 +30,12 @@ from stepscope.profiler._rows import Rows  # noqa: E402
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
-    """Our events, and the lines that the program prints of theirs."""
+    """Our events, and the lines that the program prints about libtorch's events."""
     folder = tmp_path_factory.mktemp("cpp")
     program, recording = folder / "torch_parity", folder / "run.stepscope"
     build(program)
     done = subprocess.run([program, recording], capture_output=True, text=True, timeout=120, check=True)
-    with open(recording, "r+b") as file:  # read as one that was asked for FLOPs, which C++ programs cannot ask for
+    with open(recording, "r+b") as file:  # sets the FLOPs flag, which C++ programs cannot set
         file.seek(36)
         file.write(struct.pack("<I", made_recording.SHAPES | made_recording.FLOPS))
     return Recorded(recording), [line.split("\t") for line in done.stdout.splitlines()]
@@ -51,7 +51,7 @@ class Recorded:
 
 
 def build(program):
-    """With the flags of the observer, and linked with it: that is what stepscope_record_torch() of CMake does."""
+    """Compiles with the observer's flags and links with it, like stepscope_record_torch() in CMake."""
     kept = _observer.observer(torch)
     command = [word for word in _observer.compilation(torch) if not word.endswith(".cpp") and word not in ("-shared", "-O2")]
     first = next(at for at, word in enumerate(command) if word.startswith("-"))
@@ -73,7 +73,7 @@ def run(words):
 
 
 ONE_OF_TWO = ("aten::add_", "aten::add_")
-"""BatchNorm's counter: of an op and the same op that is all there is in it, events() has one."""
+"""BatchNorm's counter: events() merges an op and its only child of the same name."""
 
 
 def test_names_counts_shapes_and_flops(recorded):
@@ -105,7 +105,7 @@ def test_parents(recorded):
 
 
 def test_what_a_collective_says(recorded):
-    """Kineto's file has the same beside a hash of it; before PyTorch 2 less is known."""
+    """Kineto's file has the same values, and a hash of them; before PyTorch 2 there are fewer."""
     (ours,) = [event["args"] for event in exported(recorded[0].path) if event["name"] == "record_param_comms"]
     mine = {key: value for key, value in ours.items() if key in KNOWN}
     told = recorded[0].path.with_name(recorded[0].path.name + ".json")

@@ -1,4 +1,4 @@
-"""Times of devices in events and tables, of recordings made by hand. Nothing here needs PyTorch."""
+"""Device times in events and tables of hand-made recordings. Nothing here needs PyTorch."""
 
 import pytest
 from made_recording import PYTHON, USER, MadeThread, tensor, write
@@ -13,8 +13,8 @@ def us(*values):
 
 @pytest.fixture
 def rows(tmp_path):
-    """A step of two products of 10 µs. The first starts gemm, 100 µs, and split, 20 µs; the second gemm, 60 µs. A launch outside
-    of ops starts alone, 5 µs."""
+    """A step of two products of 10 µs. The first launches gemm, 100 µs, and split, 20 µs; the second gemm, 60 µs. A launch
+    outside of ops launches the kernel "alone", 5 µs."""
     main = MadeThread(7, 1)
     main.op("aten::mm", *us(10, 20), inputs=tensor(2, 3)).op("aten::mm", *us(30, 40), inputs=tensor(4, 3))
     main.op("aten::linear", *us(5, 45)).op("ProfilerStep#2", *us(0, 50), scope=USER)
@@ -56,7 +56,7 @@ def test_events(rows):
 def test_older_names(rows):
     (first, *_) = (event for event in all_events(rows) if event.name == "aten::mm")
     for name, value in (("cuda_time", 120), ("cuda_time_total", 120), ("self_cuda_time_total", 120), ("self_cuda_memory_usage", 0)):
-        with pytest.warns(FutureWarning, match=f"`{name}` is deprecated, take"):
+        with pytest.warns(FutureWarning, match=f"`{name}` is deprecated, use"):
             assert getattr(first, name) == value
 
 
@@ -84,11 +84,11 @@ def test_averages_by_shape(rows):
     ]
     assert products[0].use_device == "cuda" and products[0].self_device_time_total_str == "120.000us"
     total = averages.total_average()
-    assert total.self_device_time_total == pytest.approx(2 * 180 + 5 + 180.002)  # ops, work and the range of a stream, as there
+    assert total.self_device_time_total == pytest.approx(2 * 180 + 5 + 180.002)  # ops, work and the stream range, as in torch.profiler
 
 
 def test_stacks_by_device_time(tmp_path):
-    """The launch has the stack too, and no time on the device."""
+    """The launch call has the same stack, but no device time, so it is not listed."""
     main = MadeThread(7, 1).op("aten::mm", *us(10, 20)).op("a.py(3): f", *us(0, 50), scope=PYTHON)
     device = MadeThread(99, 0).kernel("gemm", *us(20, 120), 1).call("cudaLaunchKernel", *us(12, 14), 7, 1)
     events = all_events(Rows([write(tmp_path / "made.stepscope", [main, device])]))

@@ -1,4 +1,4 @@
-"""The execution trace: of a recording made by hand, of a program beside its trace, and beside PyTorch's own of the same program."""
+"""Execution traces of a hand-made recording and of a program, compared with its trace and with PyTorch's own."""
 
 import collections
 import gc
@@ -31,7 +31,7 @@ def integer(value):
 
 
 def test_nodes_of_a_recording(tmp_path):
-    """forward holds mm; the backward op on thread 2 begins while forward is open."""
+    """forward contains mm; the backward op on thread 2 begins while forward is open."""
     main = MadeThread(11, 1)
     main.op("aten::mm", 10, 20, inputs=tensor(2, 3) + tensor(3, 4) + integer(5) + b"\x06", sequence=7)
     main.op("a.py(2): f", 5, 30, scope=PYTHON).op("forward", 0, 50, scope=USER)
@@ -66,17 +66,17 @@ def test_nodes_of_a_recording(tmp_path):
 
 def test_wrong_use(tmp_path):
     observer = ExecutionTraceObserver()
-    observer.start()  # nothing without a file, as there
+    observer.start()  # does nothing without a file, as in PyTorch
     assert not observer.is_running() and not observer.is_registered and observer.get_output_file_path() is None
     observer.unregister_callback()
-    with pytest.raises(ProfilerError, match="its folder is not there; make the folder first"):
+    with pytest.raises(ProfilerError, match="its folder does not exist; create the folder first"):
         observer.register_callback(str(tmp_path / "none" / "et.json"))
     assert observer.register_callback(str(tmp_path / "et.json")) is observer and observer.is_registered
     assert observer.register_callback("elsewhere.json").get_output_file_path() == str(tmp_path / "et.json")
     observer.cleanup()
     assert not observer.is_registered and not (tmp_path / "et.json").exists()  # nothing was recorded
     observer.register_callback(str(tmp_path / "et.json"))
-    with profile(activities=[]), pytest.raises(ProfilerError, match="hand it this observer by profile"):
+    with profile(activities=[]), pytest.raises(ProfilerError, match="pass it this observer with profile"):
         observer.start()
     with pytest.warns(UserWarning, match="not collected"):
         observer.set_extra_resource_collection(True)
@@ -147,8 +147,8 @@ def test_it_links_with_the_trace(torch, tmp_path):
 
 
 def told(path):
-    """Each node with its parent, its inputs' types and shapes, and its scalars; of what PyTorch tells and a recording does not,
-    nothing: devices and texts."""
+    """Each node with its parent, its inputs' types and shapes, and its scalars. Devices and texts are left out: they are
+    in PyTorch's traces, but not in recordings."""
     nodes = nodes_of(path)
     by_id = {node["id"]: node["name"] for node in nodes}
 
@@ -221,7 +221,7 @@ def flops_of(opened):
 
 
 def check_pair(trace, nodes):
-    """FLOPs are of the execution trace alone: 2 × 6 × 20 × 9 of the product, none of cat."""
+    """FLOPs come only from the execution trace: 2 × 6 × 20 × 9 for the product, none for cat."""
     assert flops_of(stepscope.open(trace))["aten::mm"] is None
     pair = stepscope.open([trace, nodes])
     assert flops_of(pair)["aten::mm"] == 2 * 6 * 20 * 9

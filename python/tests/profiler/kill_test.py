@@ -1,6 +1,6 @@
-"""A PyTorch program that is killed while ops, memory and Python calls are recorded: what was committed is all there.
+"""A PyTorch program that is killed while ops, memory and Python calls are recorded: every committed record is kept.
 
-``STEPSCOPE_KILLS=50`` kills it that often.
+``STEPSCOPE_KILLS=50`` kills it 50 times.
 """
 
 import json
@@ -27,7 +27,7 @@ def leaf(x):
 
 
 def program(path, done):
-    """Says after each op how many are done."""
+    """Stores the number of finished ops in ``done`` after each op."""
     torch.set_num_threads(1)
     x = torch.ones(4)
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True, with_stack=True, path=path):
@@ -38,7 +38,7 @@ def program(path, done):
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_kill_leaves_every_committed_record(tmp_path):
-    with profile(activities=[ProfilerActivity.CPU]):  # the observer is compiled
+    with profile(activities=[ProfilerActivity.CPU]):  # compiles the observer
         leaf(torch.ones(4))
     moments = random.Random(0)
     for kill in range(KILLS):

@@ -1,4 +1,4 @@
-"""Data loaders' workers in what other parts of stepscope say and record."""
+"""Data loaders' workers in other parts of stepscope."""
 
 import json
 import os
@@ -70,7 +70,7 @@ if "resource_tracker" not in str(sys.orig_argv):  # a helper of multiprocessing,
 @pytest.mark.parametrize("start", ["fork", "spawn"])
 @pytest.mark.parametrize("options", [{}, {"steps": "2:12"}])
 def test_workers_of_a_program_that_is_recorded_from_outside(tmp_path, start, options):
-    """As `stepscope record` does it: spawned workers would be recorded as processes of their own."""
+    """As with `stepscope record`. Spawned workers must not be recorded as separate processes."""
     (tmp_path / "train.py").write_text(TRAINING)
     (tmp_path / "sitecustomize.py").write_text(SITE)
     folder = tmp_path / "out"
@@ -85,7 +85,7 @@ def test_workers_of_a_program_that_is_recorded_from_outside(tmp_path, start, opt
 
 @pytest.mark.parametrize(("workers", "finding"), [(0, "I01"), (1, "I02")])
 def test_waits_and_findings(tmp_path, workers, finding):
-    """Ten steps that do nearly nothing but wait for their batch, which takes 60 ms."""
+    """Ten steps that almost only wait for their batch, which takes 60 ms."""
     path = tmp_path / "run.stepscope"
     with profile(path=path, schedule=schedule(wait=0, warmup=1, active=10, repeat=1)) as prof:
         for batch in DataLoader(Slow(13, 0.06), num_workers=workers):
@@ -96,7 +96,7 @@ def test_waits_and_findings(tmp_path, workers, finding):
     assert steps["step"].to_list() == [str(number) for number in range(1, 11)]
     assert set(steps["loader"].to_list()) == {"multi-process" if workers else "single-process"}
     totals = steps["total"].to_list()[1:]
-    assert sum(totals) > 45e6 * len(totals)  # one by one they differ where other programs run
+    assert sum(totals) > 45e6 * len(totals)  # single waits vary if other programs run
     assert finding in trace.report().findings["id"].to_list()
 
 

@@ -1,4 +1,4 @@
-"""Data loaders that are not as expected, which the recording says; and a profiler leaves nothing behind in any."""
+"""Unexpected data loaders: the recording notes them, and the profiler leaves no traces in them."""
 
 import gc
 import json
@@ -53,7 +53,7 @@ def test_nothing_stays_behind():
 
 
 def test_nothing_stays_behind_where_a_killed_worker_is_told_of_late():
-    """PyTorch raises from its handler of SIGCHLD, at whatever line the program is."""
+    """PyTorch raises from its SIGCHLD handler, at any line of the program."""
     before = replaced()
     for number in range(2, 1000):
         trace, lines = late_at(number)
@@ -104,7 +104,7 @@ def test_a_program_may_profile_in_a_worker(tmp_path):
 
 @pytest.mark.parametrize(
     ("broken", "workers_that_say_so"),
-    [("{}", 2), ("no JSON", 2), ('{"parent": 1, "link": 2, "flags": "x"}', 0)],  # the last is meant for another process's workers
+    [("{}", 2), ("no JSON", 2), ('{"parent": 1, "link": 2, "flags": "x"}', 0)],  # the last is for another process's workers
 )
 def test_surprises_change_nothing_and_are_said(monkeypatch, capfd, broken, workers_that_say_so):
     with profile():
@@ -185,7 +185,7 @@ def test_a_link_that_cannot_be_made_is_said(tmp_path, monkeypatch):
 
 
 def test_pinning(tmp_path, monkeypatch):
-    """The thread's loop as PyTorch has it, without a device."""
+    """The pinning thread's loop as in PyTorch, without a device."""
 
     def loop(in_queue, out_queue, device_id, done_event, device=None):
         while (task := in_queue.get(timeout=1)) is not None:

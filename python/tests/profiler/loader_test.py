@@ -1,4 +1,4 @@
-"""Data loading in recordings: what workers do, and which batch of theirs the loop takes when."""
+"""Data loading in recordings: the work of workers, and when the loop takes which of their batches."""
 
 import json
 import os
@@ -122,7 +122,7 @@ def test_a_worker_that_is_killed_leaves_what_it_did(tmp_path):
                 for _ in DataLoader(Killed(16), batch_size=1, num_workers=1):
                     pass
             finally:
-                time.sleep(0.2)  # a pipe may tell of the kill before the signal does
+                time.sleep(0.2)  # a pipe may report the kill before the signal arrives
     (worker,) = tmp_path.glob("run.worker0_*.stepscope")
     assert len(named(events_of(export(worker, tmp_path)), "DataLoader.fetch")) == 6
     assert len(linked(events_of(export(path, tmp_path)))) >= 4

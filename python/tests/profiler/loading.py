@@ -1,4 +1,4 @@
-"""What the tests of data loaders share: a slow dataset, and what a recording holds of workers and batches."""
+"""Helpers for the tests of data loaders: a slow dataset, and the workers and batches in a recording."""
 
 import json
 import os
@@ -18,7 +18,7 @@ SLEEP = 0.03
 
 
 class Slow(Dataset):
-    """Gives (index, process, ns that it slept)."""
+    """Items are (index, process id, ns slept)."""
 
     def __init__(self, size, sleep=SLEEP):
         self.size, self.sleep = size, sleep
@@ -46,7 +46,7 @@ def named(events, name):
 
 
 def around(events, end):
-    """The slice of that thread which the end of an arrow lies in, the innermost one."""
+    """The innermost slice around one end of an arrow, on its thread."""
     found = [
         e
         for e in events
@@ -59,7 +59,7 @@ def around(events, end):
 
 
 def linked(events):
-    """Pairs of ranges: where a batch was made, and where it was taken, in the order of the latter."""
+    """Pairs of ranges: where a batch was made and where it was taken, in the order in which batches were taken."""
     ends = [e for e in events if e.get("cat") == "dataloader"]
     begun = {e["id"]: e for e in ends if e["ph"] == "s"}
     taken = {e["id"]: e for e in ends if e["ph"] == "f"}
@@ -72,7 +72,7 @@ def linked(events):
 
 
 def agrees(events, batches, epochs=1):
-    """Each batch that the loop got is linked to the fetch of the process that it says it is from, in its place there."""
+    """Checks that each batch is linked to a fetch of the process that made it, in order."""
     pairs = linked(events)
     assert [made["pid"] for made, _ in pairs] == [int(batch[0][1]) for batch in batches]
     assert {took["pid"] for _, took in pairs} == {os.getpid()}

@@ -1,4 +1,4 @@
-"""Ranges for other tools, and Kineto's count of steps."""
+"""Ranges for other tools, and Kineto's step count."""
 
 import sys
 
@@ -17,7 +17,7 @@ def test_switched_off_they_need_nothing(markers, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with markers(enabled=False), markers(False, True):
         pass
-    with pytest.raises(ProfilerError, match=f"{markers.name} marks PyTorch's ops, and there is no PyTorch here"):
+    with pytest.raises(ProfilerError, match=f"{markers.name} needs PyTorch; install torch"):
         markers().__enter__()
 
 
@@ -36,7 +36,7 @@ def test_itt(torch):
     block = emit_itt(record_shapes=True)
     with block:
         torch.ones(2) + 1
-        with pytest.raises(ProfilerError, match="this emit_itt is on already"):
+        with pytest.raises(ProfilerError, match="this emit_itt is already on"):
             block.__enter__()
     with block, profile() as prof:  # a second time, and beside a recording
         torch.ones(2) + 1
@@ -44,7 +44,7 @@ def test_itt(torch):
 
 
 def test_the_tool_is_told_of_each_op(torch, monkeypatch):
-    """With a class of PyTorch's that counts instead."""
+    """With a counting class in place of PyTorch's."""
     told = []
 
     class Counting:

@@ -1,4 +1,4 @@
-"""What memory was for: of a recording made by hand, and of a training whose parameters are known."""
+"""Uses of memory in a hand-made recording, and in a training whose parameters are known."""
 
 import gzip
 import json
@@ -98,14 +98,14 @@ def test_files(recording, tmp_path):
     timeline.write(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
     assert "Memory of cpu: at most 267 B" in page and page.count("<polygon") == 7 and "src=" not in page
-    assert "<td>100 B</td><td>100 B</td>" in page  # input, at the peak and at most
+    assert "<td>100 B</td><td>100 B</td>" in page  # input: at the peak, and its maximum
 
 
 def test_devices(tmp_path, recording):
     thread = MadeThread(11, 1).memory(*us(1), 64, 1).memory(*us(2), 32, 1, device_type=1)
     path = write(tmp_path / "two.stepscope", [thread], MEMORY_FLAG)
     assert [MemoryTimeline(path, device).events[0].size for device in (None, "cuda", "cuda:0", "cpu")] == [32, 32, 32, 64]
-    with pytest.raises(ProfilerError, match="no memory of xpu was recorded; there is that of cpu, cuda:0"):
+    with pytest.raises(ProfilerError, match="no memory of xpu was recorded; memory was recorded of cpu, cuda:0"):
         MemoryTimeline(path, "xpu")
     with pytest.raises(ProfilerError, match="no memory was recorded; record with profile_memory=True"):
         MemoryTimeline(write(tmp_path / "none.stepscope", [MadeThread(11, 1).op("aten::mm", 0, 9)]))
@@ -114,7 +114,7 @@ def test_devices(tmp_path, recording):
 def test_it_needs_memory(tmp_path):
     with profile(activities=[]) as prof:
         pass
-    with pytest.raises(ProfilerError, match="needs memory; record with profile_memory=True"):
+    with pytest.raises(ProfilerError, match="needs memory events; record with profile_memory=True"):
         prof.export_memory_timeline(tmp_path / "never.html")
 
 
@@ -147,7 +147,7 @@ def sums_of(tmp_path, whose):
 
 
 def test_a_training(tmp_path):
-    """Parameters, gradients and momenta have one size; the activation is what ReLU gave, and what it got."""
+    """Parameters, gradients and momenta have the same size; activations are ReLU's input and output."""
     pytest.importorskip("torch", reason="needs PyTorch")
     times, sizes = sums_of(tmp_path, "ours")
     assert times == sorted(times) and all(row[0] == 0 for row in sizes)
@@ -158,7 +158,7 @@ def test_a_training(tmp_path):
 
 
 def test_a_training_beside_pytorchs(tmp_path):
-    """At the end both say the same of what lasts."""
+    """At the end, both agree on the memory that remains."""
     torch = pytest.importorskip("torch", reason="needs PyTorch")
     if tuple(int(part) for part in torch.__version__.split(".")[:2]) < (2, 4):
         pytest.skip(f"PyTorch {torch.__version__} has no such timeline, or another")
@@ -175,4 +175,4 @@ def test_tensors_without_storage_are_counted(recwarn):
     held = _memory_timeline.held_memory("cpu")
     assert held[model.weight.data_ptr()] == (36, PARAMETER)
     messages = [str(warning.message) for warning in recwarn]
-    assert messages == ["tensors of models and optimizers on cpu that have no storage of their own: 1; their memory counts as unknown"]
+    assert messages == ["tensors of models and optimizers on cpu without their own storage: 1; their memory counts as unknown"]

@@ -1,4 +1,4 @@
-"""What goes wrong around a profiler leaves nothing behind that would stand in the way of the next one. Nothing here needs PyTorch."""
+"""Errors around a profiler leave nothing that would block the next profiler. Nothing here needs PyTorch."""
 
 import copy
 import os
@@ -71,8 +71,8 @@ def test_an_interrupt_while_the_file_is_made(monkeypatch, tmp_path):
     assert names(recorded(ranges(path=path), "next")) == ["next"]
 
 
-@pytest.mark.filterwarnings("ignore::ResourceWarning")  # a file that was open when the error came
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # it came where Python says no more of it
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # a file that was open when the error was raised
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # raised where Python only reports it
 @pytest.mark.parametrize("with_path", [False, True])
 @pytest.mark.parametrize("part", ["start", "work", "stop"])
 def test_a_signal_may_raise_between_any_two_lines(tmp_path, part, with_path):
@@ -94,7 +94,7 @@ def test_a_signal_may_raise_between_any_two_lines(tmp_path, part, with_path):
                 if part == "stop":
                     sys.settrace(trace)
         except Late as late:
-            raised.append(late)  # its frames stay, as they do where a program keeps the error to tell of it
+            raised.append(late)  # keeps its frames alive, like a program that stores the error
         finally:
             sys.settrace(None)
         assert names(recorded(ranges(), "next")) == ["next"], number
@@ -170,7 +170,7 @@ def test_a_folder_is_made_and_links_and_pipes_are_left(tmp_path):
     pipe, link = tmp_path / "pipe", tmp_path / "link"
     os.mkfifo(pipe)
     link.symlink_to(tmp_path / "nowhere")
-    with pytest.raises(stepscope.Error, match="exists and is no recording"):
+    with pytest.raises(stepscope.Error, match="exists and is not a recording"):
         ranges(path=pipe).start()
     with pytest.raises(stepscope.Error, match="is a link"):
         ranges(path=link).start()
@@ -205,7 +205,7 @@ def test_results_are_copied():
     events = pickle.loads(pickle.dumps(prof.events()))
     assert [event.name for event in events] == ["a", "b", "a"] and len(events) == 3
     assert events.total_average().count == 3
-    with pytest.raises(ProfilerError, match="copied events are not averaged again"):
+    with pytest.raises(ProfilerError, match="copied events cannot be averaged again"):
         events.key_averages()
 
 
@@ -249,4 +249,4 @@ def test_an_end_that_fails_at_exit_is_said(tmp_path, capsys):
             raise ProfilerError("the disk went away")
 
     _control.leave(tmp_path / "socket", Failing())
-    assert capsys.readouterr().err == "stepscope: the disk went away; what was recorded may lack its end\n"
+    assert capsys.readouterr().err == "stepscope: the disk went away; the end of the recording may be missing\n"

@@ -1,4 +1,4 @@
-"""`stepscope record`, `run` and `attach`, with programs that know nothing of it."""
+"""`stepscope record`, `run` and `attach`, with programs that do not use stepscope."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_profiler_of_the_programs_own_goes_on(tmp_path, train):
     out, path = tmp_path / "out", tmp_path / "own.stepscope"
     done = stepscope_does("record", "-o", out, "--", sys.executable, train, 6, 0, 0, path)
     assert done.returncode == 0, done.stderr
-    assert "the program made a profiler of its own" in done.stderr and "trained" in done.stdout
+    assert "the program started its own profiler" in done.stderr and "trained" in done.stdout
     assert stepscope.open(path).ranks[0].events > 0
     assert steps_in(out) == [1, 2]
 
@@ -123,7 +123,7 @@ def test_each_rank_of_torchrun_has_a_file(tmp_path):
     job = stepscope.open(out)
     assert [rank.steps for rank in job.ranks] == [[1, 2, 3], [1, 2, 3]]
     (matched,) = job.analyze("clock_alignment").tables[1]
-    # Of three steps: who waits for the last reduction goes on, and stops, before its thread has told its end.
+    # At least two of three steps: a rank may continue and stop before its thread has recorded the end of the last reduction.
     assert matched["by_order"] >= 2
 
 
@@ -145,15 +145,15 @@ def test_a_program_without_pytorch(tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["record"], "needs a program behind --"),
+        (["record"], "needs a program after --"),
         (["record", "--steps", "5:2", "--", "true"], "FIRST:END"),
         (["record", "--", "/no/such/program"], "was not started"),
-        (["record", "-o", "/no/such/folder", "--", "true"], "/no/such/folder: the folder cannot be made: No such file or directory"),
-        (["run"], "needs a program behind --"),
-        (["attach", "--steps", "1"], "needs the id of a process"),
-        (["attach", "one", "--steps", "1"], "is no id"),
+        (["record", "-o", "/no/such/folder", "--", "true"], "/no/such/folder: the folder cannot be created: No such file or directory"),
+        (["run"], "needs a program after --"),
+        (["attach", "--steps", "1"], "needs a process id"),
+        (["attach", "one", "--steps", "1"], "is not a process id"),
         (["attach", "1"], "say how much to record"),
-        (["attach", "1", "--steps", "1"], "does not wait to be recorded"),
+        (["attach", "1", "--steps", "1"], "is not waiting to be recorded"),
     ],
 )
 def test_misuse_is_a_sentence(tmp_path, words, said):
@@ -261,7 +261,7 @@ def test_nonsense_on_the_socket_harms_nothing(tmp_path, running):
 
 
 class Attached:
-    """An attach that goes on."""
+    """A running `stepscope attach`."""
 
     def __init__(self, program, *words):
         self.process = subprocess.Popen(
@@ -279,7 +279,7 @@ class Attached:
         raise AssertionError(f"it never said {what!r}")
 
     def end(self):
-        """Its exit code, and what else it said."""
+        """Its exit code, and the rest of its output."""
         said = self.process.communicate(timeout=60)[1]
         return self.process.returncode, said
 
@@ -295,10 +295,10 @@ def wait_for(what):
 def test_an_interrupted_attach_ends_the_recording_and_reports_it(tmp_path, waiting, number):
     out = tmp_path / "out"
     attached = Attached(waiting, "--steps", 90000, "-o", out)
-    attached.says("it goes on while it is recorded")
+    attached.says("it keeps running while recorded")
     second = waiting.attach("--steps", 1, "-o", tmp_path / "second")
     assert second.returncode == 1 and not (tmp_path / "second").exists()
-    assert f"process {waiting.pid}: is being recorded already; wait until that is done" in second.stderr
+    assert f"process {waiting.pid}: is already being recorded; wait until that recording ends" in second.stderr
     wait_for(lambda: list(out.glob("*.stepscope")))
     time.sleep(1)  # a step takes some ms
     attached.process.send_signal(number)
@@ -322,11 +322,11 @@ def test_a_killed_attach_ends_the_recording(tmp_path, waiting):
 
 def test_a_second_interrupt_waits_no_longer(tmp_path, waiting):
     attached = Attached(waiting, "--steps", 90000, "-o", tmp_path / "out")
-    attached.says("it goes on while it is recorded")
+    attached.says("it keeps running while recorded")
     os.kill(waiting.pid, signal.SIGSTOP)
     try:
         attached.process.send_signal(signal.SIGINT)
-        attached.says("the recording is ended")
+        attached.says("stopping the recording")
         attached.process.send_signal(signal.SIGINT)
         assert attached.end()[0] == -signal.SIGINT
     finally:
@@ -367,11 +367,11 @@ def test_without_a_step_nothing_is_recorded(tmp_path, short):
         interrupted.says("is at step 0")
         interrupted.process.send_signal(signal.SIGINT)
         code, said = interrupted.end()
-        assert code == 1 and f"process {program.pid} began no step until then, so nothing was recorded" in said
+        assert code == 1 and f"process {program.pid} began no step before the request ended, so nothing was recorded" in said
         assert not out.exists()
 
         attached = Attached(program, "--steps", 5, "-o", out)
-        attached.says(f"process {program.pid} has made no step (no optimizer's step()) for 5 s")
+        attached.says(f"process {program.pid} has made no step (no optimizer.step()) for 5 s")
         (tmp_path / "end").touch()
         code, said = attached.end()
         assert code == 1 and said == f"stepscope: process {program.pid} ended before a step began, so nothing was recorded\n"
@@ -386,7 +386,7 @@ def test_a_program_that_ends_meanwhile_is_reported(tmp_path, waiting, train):
     wait_for(lambda: list(out.glob("*.stepscope")))
     os.kill(waiting.pid, signal.SIGKILL)
     code, said = attached.end()
-    assert code == 0 and f"process {waiting.pid} ended; what it had recorded follows" in said and f"recorded in {out}" in said
+    assert code == 0 and f"process {waiting.pid} ended; its recording up to then follows" in said and f"recorded in {out}" in said
     assert list(waiting.sockets()) == [waiting.socket]
     another = Waiting(train, str(waiting.folder.parent))
     try:

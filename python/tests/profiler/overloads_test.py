@@ -1,4 +1,4 @@
-"""Overloads of operators, which are recorded where ``capture_overload_names`` asks for them."""
+"""Overloads of operators, which are recorded with ``capture_overload_names``."""
 
 import collections
 import copy
@@ -76,7 +76,7 @@ def test_the_trace_names_them_as_pytorch_does(recorded, tmp_path):
     recorded.export_chrome_trace(tmp_path / "trace.json")
     events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
     names = collections.Counter(event["name"] for event in events)
-    # a.sum() calls an overload with dimensions, which is left out of events() as an only child of its name.
+    # a.sum() calls an overload with dimensions; events() merges it into its parent, as an only child of the same name.
     for (name, overload), count in {**WANTED, ("aten::sum", "dim_IntList"): 3}.items():
         assert names[f"{name}.{overload}" if overload else name] == count
     assert names["a range.of mine"] == 1
@@ -192,6 +192,6 @@ def test_parity(program, tmp_path):
 
 def test_the_depth_of_stacks_is_a_number(recorded):
     for average in (recorded.key_averages, recorded.events().key_averages):
-        with pytest.raises(ProfilerError, match="group_by_stack_n is a number of entries of the stack, 0 for none, not 'x'"):
+        with pytest.raises(ProfilerError, match="group_by_stack_n must be a number of stack entries, 0 for none, not 'x'"):
             average(group_by_stack_n="x")
         assert average(group_by_input_shape=1).table() == average(group_by_input_shape=True).table()

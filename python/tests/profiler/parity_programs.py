@@ -1,4 +1,4 @@
-"""The programs of the parity tests, and what each profiler says of a step of them.
+"""The programs of the parity tests, and the results of each profiler for one step.
 
 A program is a step and the parameters that it trains.
 """
@@ -81,7 +81,7 @@ def loader(workers):
 
 
 def two_profiles(step, parameters, between=lambda: None, **options):
-    """stepscope's profiler and torch.profiler over one step each, which begins without gradients."""
+    """Profiles one step with stepscope and one with torch.profiler. Each begins without gradients."""
     out = []
     for profile in (stepscope.profiler.profile, torch.profiler.profile):
         for parameter in parameters:
@@ -100,9 +100,9 @@ HIDDEN = {"profiler::_record_function_enter_new", "profiler::_record_function_ex
 
 
 def op_rows(prof):
-    """(name, parent, bytes, own bytes) of stepscope's events, each row with how often it comes.
+    """Counts of (name, parent, bytes, own bytes) of stepscope's events.
 
-    ``OURS`` is looked through. What ends on another thread has no bytes: what others do meanwhile is a matter of chance.
+    ``OURS`` is merged into its parent. Events that end on another thread get no bytes: those depend on other threads' timing.
     """
 
     def above(event):
@@ -125,14 +125,14 @@ def op_rows(prof):
 
 
 def tree_rows(prof):
-    """The same of torch.profiler's tree, which keeps ns and threads in every version: its events and sums have µs before 2.4."""
+    """The same for torch.profiler's tree, which has ns and threads in every version; its events and sums have µs before 2.4."""
     rows = collections.Counter()
 
     def name_of(node):
         return node.name if isinstance(node.name, str) else node.name()
 
     def kept(node):
-        """The ops below, without what PyTorch's own list leaves out."""
+        """The child ops, without those that PyTorch's own list leaves out."""
         for child in node.children:
             if hasattr(child.extra_fields, "alloc_size"):
                 continue
@@ -162,7 +162,7 @@ def tree_rows(prof):
 
 
 def outside(prof):
-    """Bytes that were allocated, less freed, in no op."""
+    """Bytes allocated minus bytes freed outside of ops."""
     return sum(event.cpu_memory_usage for event in prof.events() if event.name == "[memory]")
 
 

@@ -1,25 +1,25 @@
 """The same programs under stepscope and under torch.profiler: the same ops, counts, parents, shapes, FLOPs and memory.
 
-The sixth program, in C++, is in parity_cpp_test.py. What differs, and why:
-- A `with record_function` block of torch.profiler calls into PyTorch, whose ops about it (`profiler::_record_function_*`) both
-  leave out; before PyTorch 2 the block made a tensor first (`aten::zeros`, `aten::empty`, `aten::zero_`), which stepscope's
-  does not need. The programs here mark no range of their own; ranges of PyTorch's own (`Optimizer.step`) are compared.
-- stepscope sees the ops of all threads, torch.profiler those of the thread that it was started on and of what that one asks to
-  work for it: an op that attention runs on a thread of OpenMP is one more. The programs here have one thread.
-- Before PyTorch 2.4 the events of torch.profiler had times in whole µs, so that an op that begins in the µs in which the one before
-  ended, or ends in that of its parent, loses its parent, and memory goes to its neighbour; of ops that call themselves (`TWICE`)
-  one is left only where the inner one has kept its parent. The tree that torch.profiler makes them from has ns: parents and memory are
-  compared with that one.
-- Times are different runs', and are not compared.
-- FLOPs: stepscope has them of more ops (`BEYOND`).
-- A loader's batches are put together in a range `DataLoader.collate`, which torch.profiler does not have (`OURS`). It does not see
-  worker processes, and events() has none of them here either.
-- Of two processes that train together, `gloo:all_reduce` ends on a thread of gloo's a little behind the step, which waits for it. So
-  bytes that were allocated meanwhile are not its own; and a thread of gloo's frees the 8 bytes of a barrier when the next collective
-  comes, so bytes outside of ops are not compared there.
-- Memory that a program got before the profiler began, and frees under it: torch.profiler does not know of it. stepscope does where an
-  earlier recording saw it come. So each step begins without gradients.
-- Memory that comes from a worker process is shared, and not of the allocator that stepscope is around: torch.profiler counts it.
+The sixth program, in C++, is in cpp_parity_test.py. What differs, and why:
+- A `with record_function` block of torch.profiler calls ops of PyTorch (`profiler::_record_function_*`), which both profilers leave
+  out. Before PyTorch 2, the block also made a tensor (`aten::zeros`, `aten::empty`, `aten::zero_`), which stepscope's block does
+  not. So the programs here mark no ranges of their own; PyTorch's own ranges (`Optimizer.step`) are compared.
+- stepscope sees the ops of all threads; torch.profiler only those of the thread that started it and of threads that work for it.
+  An op that attention runs on an OpenMP thread would be extra, so the programs here have one thread.
+- Before PyTorch 2.4, torch.profiler's events had times in whole µs. An op that begins in the µs in which the previous op ended, or
+  that ends in the same µs as its parent, loses its parent, and its memory goes to its neighbour. An op that calls itself (`TWICE`)
+  is merged only if the inner op has kept its parent. torch.profiler's tree, from which it makes the events, has ns: parents and
+  memory are compared with the tree.
+- Times are from different runs and are not compared.
+- FLOPs: stepscope has them for more ops (`BEYOND`).
+- stepscope adds a range `DataLoader.collate` (`OURS`) when a loader collates a batch. torch.profiler does not see worker processes;
+  events() here has none of them, either.
+- With two processes that train together, `gloo:all_reduce` ends on a gloo thread, a little after the step that waits for it. So bytes
+  allocated meanwhile are not its own. A gloo thread frees the 8 bytes of a barrier at the next collective, so bytes outside of ops
+  are not compared there.
+- Memory allocated before the profiler began and freed during it: torch.profiler does not know it; stepscope does if an earlier
+  recording saw its allocation. So each step begins without gradients.
+- Memory from a worker process is shared and does not come from the allocator that stepscope wraps; torch.profiler counts it.
 """
 
 import collections
@@ -68,7 +68,7 @@ def one_thread():
 
 @pytest.fixture(scope="module", params=PROGRAMS)
 def both(request):
-    """The program's name, and one step of it under each profiler, after steps that bring it to rest."""
+    """The program's name, and one step of it under each profiler, after warm-up steps."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     torch.manual_seed(0)
@@ -109,7 +109,7 @@ def test_numbers_of_ops(both):
 
 
 def test_numbers_of_ops_in_files(both, tmp_path):
-    """The file has them as events() does, those of the engine's own ops among them."""
+    """The file has the same sequence numbers as events(), including those of the engine's own ops."""
     program, *profiles = both
     if program == "workers" or not has_nanoseconds():
         pytest.skip("as above, or an older PyTorch, which leaves them out of CPU recordings")
@@ -141,7 +141,7 @@ def test_flops(both):
 
 
 def test_parents_and_memory(both):
-    """The bytes of each op, of what is below it, and of what is in none; from workers come 4 batches of 2 × (16 floats, 1 label)."""
+    """Bytes of each op, with and without its children, and outside of ops. Workers send 4 batches of 2 × (16 floats, 1 label)."""
     program, ours, theirs = both
     mine, other = op_rows(ours), tree_rows(theirs)
     shared = 4 * 2 * (16 * 4 + 8) if program == "workers" else 0
@@ -155,7 +155,7 @@ def test_parents_and_memory(both):
 
 
 def without(rows, name):
-    """The rows of other names; how many there are of this one, and the sum of their own bytes."""
+    """The rows without that name; the number of rows with it, and the sum of their own bytes."""
     kept = collections.Counter({row: count for row, count in rows.items() if row[0] != name})
     of_name = [(count, row[3] * count) for row, count in rows.items() if row[0] == name]
     return kept, tuple(map(sum, zip(*of_name, strict=True)))
@@ -175,7 +175,7 @@ def test_memory_of_before_is_known_where_an_earlier_recording_saw_it():
 
 @pytest.mark.skipif(not hasattr(torch._C._profiler, "_RecordFunctionFast"), reason="this PyTorch marks nothing that it compiles")
 def test_ranges_of_what_is_compiled():
-    """Dynamo's ranges are there only where PyTorch is told of a profiler, and half of them by a type that only tells its own."""
+    """Dynamo makes ranges only if PyTorch says a profiler is on, half of them with a type that reaches only PyTorch's profiler."""
     torchs_own = torch._C._profiler._RecordFunctionFast
     counts = []
     for profiler in (torch.profiler.profile, profile):
@@ -191,7 +191,7 @@ def test_ranges_of_what_is_compiled():
     assert not torch.autograd.profiler._is_profiler_enabled
     ours = profile().__enter__()
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]):
-        ours.stop()  # while PyTorch's own goes on
+        ours.stop()  # while PyTorch's own profiler continues
         assert torch._C._profiler._RecordFunctionFast is torchs_own
         assert torch.autograd.profiler._is_profiler_enabled
 
@@ -266,12 +266,12 @@ def test_two_processes_that_train_together(trained):
         assert [event[0] for event in shapes[0]].count("gloo:all_reduce") == 1
     trace = stepscope.open(trained / "one")
     assert [(rank.rank, rank.world_size, rank.backend) for rank in trace.ranks] == [(0, 2, "gloo"), (1, 2, "gloo")]
-    assert "No collective" in trace.analyze("collectives").notes[0]  # gloo's have no device
+    assert "No collective" in trace.analyze("collectives").notes[0]  # gloo's collectives have no device
     assert trace.report().verdict["rank"].to_list()
 
 
 def test_their_collectives_are_matched(trained):
-    """Each step: the gradients of 64 × 64 weights and 64 biases, and 3 doubles, in the only group."""
+    """Per step, in the only group: gradients of 64 × 64 weights and 64 biases, and 3 doubles."""
     trace = stepscope.open(trained / "steps")
     table = trace.analyze("communication").tables[0]
     columns = ("collective", "dtype", "group_size", "bytes", "count")
@@ -282,7 +282,7 @@ def test_their_collectives_are_matched(trained):
 
 
 def test_tables_have_the_same_layout():
-    """torch.profiler's table of our numbers is our table."""
+    """torch.profiler's table code, given our numbers, prints our table."""
     from torch.autograd import profiler_util
 
     step, _ = mlp()

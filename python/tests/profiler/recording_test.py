@@ -1,4 +1,4 @@
-"""What gets into a recording, and out of it again. Nothing here needs PyTorch."""
+"""Writing recordings, and reading them back. Nothing here needs PyTorch."""
 
 import asyncio
 import gzip
@@ -48,7 +48,7 @@ def test_decorated_functions():
         assert call(2) == 0
         assert asyncio.run(wait(5)) == 5
     assert call.__name__ == "call" and call.__doc__ == "Says so."
-    assert names(prof) == ["called", "awaited"]  # of a parent and its only child of the same name one is left
+    assert names(prof) == ["called", "awaited"]  # an only child is merged into its parent of the same name
 
 
 def test_ranges_of_coroutines_keep_their_own_times():
@@ -80,7 +80,7 @@ def test_a_range_may_wait_for_a_future():
     with profile(activities=[]) as prof:
         with record_function("waits") as waits:
             waits._call_end_callbacks_on_future(future)
-            with pytest.raises(ProfilerError, match="waits for a future already"):
+            with pytest.raises(ProfilerError, match="already waits for a future"):
                 waits._call_end_callbacks_on_future(future)
         with record_function("later"):
             pass
@@ -194,9 +194,9 @@ def test_a_recording_of_ones_own_stays(tmp_path):
         del prof
     assert stepscope.open(path).ranks
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(stepscope.Error, match="is no recording, so it is not replaced"):
+    with pytest.raises(stepscope.Error, match="is not a recording, so it is not replaced"):
         profile(activities=[], path=tmp_path / "notes.txt").start()
-    with pytest.raises(stepscope.Error, match="name a path whose folder can be made"):
+    with pytest.raises(stepscope.Error, match="choose a path whose folder can be created"):
         profile(activities=[], path=tmp_path / "notes.txt" / "run.stepscope").start()
     with profile(activities=[]):
         pass
@@ -220,7 +220,7 @@ def test_temporary_recordings_go():
     events = prof.events()
     del prof
     assert not paths[1].exists()
-    assert [event.name for event in events] == ["ProfilerStep*"]  # what was read stays
+    assert [event.name for event in events] == ["ProfilerStep*"]  # events that were read before remain
     with pytest.raises(ProfilerError, match="is gone"):
         events.export_chrome_trace("never.json")
 
@@ -239,7 +239,7 @@ def test_what_found_no_room_is_said():
         for i in range(40_000):
             with record_function("filled"):
                 pass
-    with pytest.warns(UserWarning, match="found no room"):
+    with pytest.warns(UserWarning, match="records were dropped"):
         kept = prof.key_averages()[0].count
     assert 30_000 < kept < 40_000
 
@@ -303,7 +303,7 @@ def test_what_the_end_of_a_program_leaves(tmp_path):
     assert ended(tmp_path, "stopped") == ("", "", [])
     assert ended(tmp_path, "stopped at exit") == ("1\n", "", [])
     out, said, left = ended(tmp_path, "not stopped")
-    assert said == f"stepscope: a profiler was never stopped; what it recorded is in {left[0]}\n"
+    assert said == f"stepscope: a profiler was never stopped; its recording is in {left[0]}\n"
     assert stepscope.open(left[0]).ranks[0].events > 1
 
 

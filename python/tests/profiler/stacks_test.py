@@ -1,4 +1,4 @@
-"""Python calls that were open when a recording began or ended: nested as they were called."""
+"""Python calls that were open when a recording began or ended nest as they were called."""
 
 import inspect
 import json
@@ -43,7 +43,7 @@ def path(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def calls(path):
-    """In the order of the file."""
+    """The Python calls in file order."""
     return [e for e in json.loads(path.read_bytes())["traceEvents"] if e.get("cat") == "python_function"]
 
 

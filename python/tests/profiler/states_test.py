@@ -1,4 +1,4 @@
-"""When a profiler prepares, starts and stops, and what it says of being used wrongly. Nothing here needs PyTorch."""
+"""When a profiler prepares, starts and stops, and its errors when misused. Nothing here needs PyTorch."""
 
 import os
 import warnings
@@ -12,7 +12,7 @@ from stepscope.profiler import ProfilerAction, ProfilerError, profile, schedule
 NONE, WARMUP, RECORD, SAVE = ProfilerAction
 EXIT = None
 
-# What torch.profiler does: P prepares, S starts, T stops, R hands over the trace, w warns.
+# The actions of torch.profiler: P prepares, S starts, T stops, R calls on_trace_ready, w warns.
 TABLE = {
     NONE: {NONE: "", WARMUP: "P", RECORD: "PS", SAVE: "PS", EXIT: ""},
     WARMUP: {NONE: "wST", WARMUP: "", RECORD: "S", SAVE: "S", EXIT: "ST"},
@@ -22,7 +22,7 @@ TABLE = {
 
 
 class Noted(profile):
-    """Notes what would be done."""
+    """Records the actions instead of performing them."""
 
     def __init__(self, actions, **others):
         self.done = ""
@@ -75,7 +75,7 @@ def test_a_schedule_of_another_module_serves():
     prof.start()
     prof.step()
     assert prof.current_action is SAVE and prof.done == "PS"
-    with pytest.raises(ProfilerError, match="must give a ProfilerAction"):
+    with pytest.raises(ProfilerError, match="must return a ProfilerAction"):
         Noted(["RECORD"])
 
 
@@ -96,7 +96,7 @@ def shape_of(steps, **named):
 )
 def test_schedules(named, shape):
     if named.get("skip_first_wait"):
-        shape = ".wS..wS....."  # two cycles: the first without its two idle steps
+        shape = ".wS..wS....."  # two cycles; the first skips its two idle steps
     assert shape_of(12, **named) == shape
 
 
@@ -150,21 +150,21 @@ def test_a_schedule_that_leaves_a_recording_goes_on():
 
 
 def misused():
-    yield "step() of a profiler that is not on", lambda: profile(activities=[]).step()
-    yield "stop() of a profiler that is not on", lambda: profile(activities=[]).stop()
+    yield "step() was called on a profiler that is not on", lambda: profile(activities=[]).step()
+    yield "stop() was called on a profiler that is not on", lambda: profile(activities=[]).stop()
     yield "before anything was recorded", lambda: profile(activities=[]).events()
     yield "before anything was recorded", lambda: profile(activities=[]).key_averages()
     yield "before anything was recorded", lambda: profile(activities=[]).export_chrome_trace("never.json")
     yield "needs stacks", lambda: profile(activities=[]).export_stacks("never.txt")
-    yield "samples are of no op", lambda: profile(activities=[], with_stack="sampled").export_stacks("never.txt")
-    yield "is an _ExperimentalConfig, not 3", lambda: profile(activities=[], experimental_config=3)
+    yield "which samples do not have", lambda: profile(activities=[], with_stack="sampled").export_stacks("never.txt")
+    yield "must be an _ExperimentalConfig, not 3", lambda: profile(activities=[], experimental_config=3)
     yield "needs memory", lambda: profile(activities=[]).export_memory_timeline("never.html")
-    yield "start_trace() of a profiler that is not on", lambda: sp._KinetoProfile(activities=[]).start_trace()
+    yield "start_trace() was called on a profiler that is not on", lambda: sp._KinetoProfile(activities=[]).start_trace()
     yield "no backend 'cupti'", lambda: profile(backend="cupti")
-    yield "with_stack is True, False", lambda: profile(with_stack="always")
+    yield "with_stack must be True, False", lambda: profile(with_stack="always")
     yield "from 1 to 1048576", lambda: profile(megabytes=0)
-    yield "is no JSON", lambda: profile(activities=[]).add_metadata_json("a", "{")
-    yield "is no JSON", lambda: profile(activities=[]).preset_metadata_json("a", "[NaN]")
+    yield "is not JSON", lambda: profile(activities=[]).add_metadata_json("a", "{")
+    yield "is not JSON", lambda: profile(activities=[]).preset_metadata_json("a", "[NaN]")
     yield "without '='", lambda: profile(activities=[]).add_metadata("a=b", "c")
 
 
@@ -183,7 +183,7 @@ def test_results_are_not_there_while_it_records():
     with profile(activities=[]) as prof:
         with pytest.raises(ProfilerError, match="while the profiler records; stop it first"):
             prof.key_averages()
-        with pytest.raises(ProfilerError, match="started already"):
+        with pytest.raises(ProfilerError, match="already started"):
             prof.start()
     prof.key_averages()
     with pytest.raises(ProfilerError, match="not on"):
@@ -219,12 +219,12 @@ def test_a_profiler_that_nobody_holds_gives_way(capfd):
     with profile(activities=[]):
         pass
     text = capfd.readouterr().err
-    assert "was never stopped; what it recorded is in " in text
+    assert "was never stopped; its recording is in " in text
     os.unlink(text.split(" is in ")[1].strip())
 
 
 def in_a_child(work):
-    """What a forked child says, which leaves by os._exit."""
+    """The result or error of ``work`` in a forked child, which ends with os._exit."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -253,7 +253,7 @@ def test_a_forked_child_has_no_part_in_its_parents_recording():
         return "left"
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside threads, from 3.12 on
+        warnings.simplefilter("ignore", DeprecationWarning)  # forking with threads warns from 3.12 on
         with profile(activities=[]) as prof:
             with sp.record_function("parent"):
                 pass
@@ -269,7 +269,7 @@ def test_activities():
     assert profile().activities == {sp.ProfilerActivity.CPU}
     with pytest.warns(UserWarning, match="CUDA events are not recorded here"):
         profile(activities=[sp.ProfilerActivity.CPU, sp.ProfilerActivity.CUDA])
-    with pytest.raises(TypeError, match="is no activity"):
+    with pytest.raises(TypeError, match="is not an activity"):
         profile(activities=["CPU"])
     with pytest.raises(ValueError, match="twice"):
         profile(activities=[sp.ProfilerActivity.CPU, sp.ProfilerActivity.CPU])
@@ -280,7 +280,7 @@ def test_what_is_on_or_off_is_no_text(name):
     for value in (True, False, 1, 0, None):
         profile(activities=[], **{name: value})
     for value in ("no", "", [True]):
-        with pytest.raises(ProfilerError, match=f"{name} is True or False, not "):
+        with pytest.raises(ProfilerError, match=f"{name} must be True or False, not "):
             profile(activities=[], **{name: value})
 
 
@@ -319,7 +319,7 @@ def test_an_execution_trace_observer_is_on_for_as_long_as_the_recording():
 
 
 def test_what_cannot_be_called_is_refused_at_once():
-    with pytest.raises(ProfilerError, match="on_trace_ready is a function of the profiler, not 'tb'"):
+    with pytest.raises(ProfilerError, match="on_trace_ready must be a function that takes the profiler, not 'tb'"):
         profile(activities=[], on_trace_ready="tb")
     with pytest.raises(ProfilerError, match=r"an object with start\(\), stop\(\) and cleanup\(\), not 3"):
         profile(activities=[], execution_trace_observer=3)

@@ -1,4 +1,4 @@
-"""A training loop on the CPU, recorded and exported: what other tools count in it."""
+"""A training loop on the CPU, recorded, exported, and read by other tools."""
 
 import collections
 import gzip
@@ -37,7 +37,7 @@ def trace(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def ops(trace):
-    """By name, as the file has them."""
+    """Number of ops in the file, by name."""
     events = json.loads(gzip.decompress(trace.read_bytes()))["traceEvents"]
     return collections.Counter(event["name"] for event in events if event.get("cat") == "cpu_op")
 

@@ -94,7 +94,7 @@ def test_the_other_backend():
             torch.relu(torch.ones(1))
             prof.step()
     assert isinstance(prof, torch.profiler.profile) and seen[0]["aten::relu"] == 1
-    with pytest.raises(ProfilerError, match="does not know path"):
+    with pytest.raises(ProfilerError, match="does not support path"):
         profile(backend="kineto", path="a")
 
 

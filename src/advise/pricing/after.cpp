@@ -15,15 +15,15 @@
 namespace stepscope::advise {
 namespace {
 
-/// A candidate in its place.
+/// A candidate in the chain of changes.
 struct Link {
   Priced priced;
   Tried tried;
   Range after{};
-  Saved total{};  ///< by it and those above it
+  Saved total{};  ///< saved by this and those above it
   bool covered = false, small = false;
 
-  /// Whether what it saves once others are done has a low end of its own.
+  /// Whether its saving after the others has a low end of its own.
   bool ranges_later() const { return priced.next && !priced.claim.mild.empty(); }
 };
 
@@ -37,14 +37,14 @@ Saved most_of(const Saved& a, const Saved& b) {
   return {std::max(a.recorded, b.recorded), std::max(a.unrecorded, b.unrecorded)};
 }
 
-/// Changes of the links from one on, each with all above it.
+/// Changes by link, each merged with all above it.
 struct Sums {
-  std::vector<Change> ideal, mild;  ///< not found where nothing is above
-  Saved before;                     ///< by the links before
-  Saved estimated_too;              ///< by what is above, and all that estimates are a part of
+  std::vector<Change> ideal, mild;  ///< not `found` if nothing is above
+  Saved before;                     ///< saved by the links before `from`
+  Saved estimated_too;              ///< saved by those above and by removing what estimates are a part of
 };
 
-/// What limits only later does so once that is gone, too, of which estimates are a part.
+/// A `next` link limits only after what the estimates are a part of is gone as well.
 Sums summed(const std::vector<Link>& links, std::size_t from, const Replays& replays) {
   Sums sums{std::vector<Change>(links.size()), std::vector<Change>(links.size()), {}, {}};
   const std::size_t first = first_replayed(links);
@@ -109,13 +109,13 @@ std::vector<Link> chained(std::vector<Link> links, std::size_t from, const Basis
   return links;
 }
 
-/// Whether it saves little while those above limit, and much once they are done.
+/// Whether it saves little while those above limit, and much after them.
 bool waits_for_others(const Link& link, const Basis& basis) {
   return part(link.after.high, 1 / kSavesLater) > link.priced.saving.high &&
          link.after.high - link.priced.saving.high >= basis.least();
 }
 
-/// What adds nothing goes behind what does, and so does what saves most only then.
+/// Moves links that add nothing, or save most only after the others, to the end.
 std::vector<Link> covered_last(std::vector<Link> links, const Basis& basis, const Replays& replays,
                                unsigned threads) {
   for (std::size_t i = first_replayed(links) + 1; i < links.size(); ++i) {
@@ -132,11 +132,11 @@ std::vector<Link> covered_last(std::vector<Link> links, const Basis& basis, cons
   return links;
 }
 
-/// Of what limits now: what limits behind it, and what the high end is without.
+/// For a finding that limits now: what limits after it, and that the high end is without a profiler.
 std::string aside_of(const Priced& p) {
   if (p.next) return "";
   if (!p.unrecorded) return p.aside;
-  return p.aside + fmt::format("{}up to {} where no profiler slows the host", p.aside.empty() ? "" : "; ",
+  return p.aside + fmt::format("{}up to {} if no profiler slows the host", p.aside.empty() ? "" : "; ",
                                report::format_rough(static_cast<double>(p.saving.high), report::Unit::ns));
 }
 
@@ -156,7 +156,7 @@ double expected(const Priced& p) {
          kWeight[static_cast<std::size_t>(p.confidence)];
 }
 
-/// What is worth showing, in its order; `next` ones that were covered behind those that never limited.
+/// The order in which findings are shown; a `next` one that was covered comes after other `next` ones.
 int place_of(const Ranked& f) {
   if (f.small) return 5;
   if (f.next) return f.covered ? 2 : 1;

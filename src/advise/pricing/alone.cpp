@@ -26,14 +26,14 @@ Range at_most(const Range& range, std::int64_t high) {
   return {std::min(range.low, std::min(range.high, high)), std::min(range.high, high)};
 }
 
-/// An estimate of a part of something is no more than all of it.
+/// Caps an estimate by what removing `claim.removed` saves.
 Range within_removed(const Claim& claim, const Range& estimate, const Replays& replays) {
   if (!replays.usable || claim.removed.empty() || !estimate.known()) return estimate;
   const Change without = replays.change_of(claim.removed);
   return without.found ? at_most(estimate, replays.saved(without).most()) : estimate;
 }
 
-/// Where a change saves much less than what it removes, as the rule has it: what keeps the step as long.
+/// If a change saves much less than the device work that it removes: notes what limits the step then.
 void say_limit(Priced& p, const Tried& tried, const Replays& replays) {
   const Category category = category_of(p.claim.id);
   const bool of_device = category == Category::communication || category == Category::kernel ||
@@ -41,15 +41,15 @@ void say_limit(Priced& p, const Tried& tried, const Replays& replays) {
   const std::int64_t saved = tried.saved.recorded;
   if (!of_device || saved <= 0 || p.saving.high / 2 < saved) return;
   p.aside = replays.limit_behind(tried.ideal, saved);
-  p.reasons.push_back(fmt::format("it takes {} off the device's work, but {}", ns(p.saving.high),
+  p.reasons.push_back(fmt::format("it removes {} of device work, but {}", ns(p.saving.high),
                                   p.aside.empty() ? "then something else limits" : p.aside));
 }
 
-/// Where the host's pace decides what is saved and recording itself changes that.
+/// If the saving depends on the host's pace, which recording itself slowed: notes both savings.
 void say_recording(Priced& p, const Saved& saved, double pace) {
   if (saved.most() - saved.least() <= advise::part(saved.most(), kVisibleCost)) return;
   p.reasons.push_back(fmt::format(
-      "recording takes {} of the host's time: the change saves {} as recorded, {} with a host without it",
+      "recording takes {} of the host's time: the change saves {} as recorded, {} without that cost",
       format_value(1 - pace, Unit::share), ns(saved.recorded), ns(saved.unrecorded)));
   p.unrecorded = saved.unrecorded > saved.recorded;
 }
@@ -62,27 +62,26 @@ void take_replay(Priced& p, const Tried& tried, const Basis& basis, const Replay
                                       : std::min(p.saving.high, tried.mildly_saved.least());
   if (replays.error <= kExactError) return;
   p.confidence = lowered(p.confidence);
-  p.reasons.push_back(fmt::format("replayed without changes the step is {} off what was recorded",
+  p.reasons.push_back(fmt::format("replayed without changes, the step is {} off the recorded one",
                                   format_value(replays.error, Unit::share)));
 }
 
-/// Late idle time that recording made is none that launching faster ends.
+/// Reduces the saving by late idle time that recording caused: launching faster does not end it.
 void leave_recording(Priced& p, const Basis& basis) {
   if (basis.pace == 1 || p.claim.leftover <= 0) return;
   p.saving = part(p.saving, 1 - std::min(1.0, report::ratio(basis.recording, p.claim.leftover)));
-  p.reasons.push_back(fmt::format("{} of the {} per step are what recording costs, and left out",
+  p.reasons.push_back(fmt::format("{} of the {} per step are the cost of recording and are excluded",
                                   ns(std::min(basis.recording, p.claim.leftover)), ns(p.claim.leftover)));
 }
 
-/// What was seen in k of n steps comes as often elsewhere but for the error of such a count, √((1-k/n)/k) of
-/// k.
+/// Relative standard error of a count of k in n steps: √((1-k/n)/k); 0 if the cause was seen in all steps.
 double counting_error(const Claim& claim, std::int64_t steps) {
   if (claim.seen <= 0 || claim.seen >= steps) return 0;
   const auto seen = static_cast<double>(claim.seen);
   return std::sqrt((1 - seen / static_cast<double>(steps)) / seen);
 }
 
-/// A saving is the difference of two steps, and known no better than steps repeat.
+/// A saving is the difference of two steps, so it is no more precise than steps repeat.
 void widen(Priced& p, const Basis& basis) {
   if (!p.saving.known()) return;
   const double error = counting_error(p.claim, basis.steps);
@@ -100,7 +99,7 @@ bool claims_launching(const Claim& claim) {
   return category == Category::host || category == Category::communication || category == Category::graph;
 }
 
-/// What more specific causes claim of late idle time.
+/// Late idle time that more specific causes claim.
 std::int64_t claimed_launching(const std::vector<Candidate>& candidates, const Replays& replays) {
   Change others;
   std::int64_t estimated = 0, alone = 0;
@@ -118,15 +117,15 @@ std::int64_t claimed_launching(const std::vector<Candidate>& candidates, const R
   return (replayed == 1 ? alone : replays.saved(others).recorded) + estimated;
 }
 
-/// Of the idle time that a claim is about: what others leave.
+/// Share of a claim's idle time that other claims leave.
 double share_left(const Priced& p) { return 1 - std::min(1.0, report::ratio(p.others, p.claim.leftover)); }
 
-/// What saves next to nothing now may do so once the others are done, as host work does behind a device that
+/// A claim that saves next to nothing now may save after the others, e.g. host work hidden by a device that
 /// limits.
 void wait_for_others(Priced& p, const Basis& basis) {
   if (p.next || !p.by_replay || p.saving.high >= basis.least()) return;
   p.next = true;
-  p.reasons.emplace_back("it limits only once what stands above is done");
+  p.reasons.emplace_back("it limits only once the findings above are done");
 }
 
 bool first_of_two(const Candidate& a, const Candidate& b) {

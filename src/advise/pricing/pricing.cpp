@@ -1,4 +1,4 @@
-// What stages ask of a rank, and the stages in a row.
+// The inputs of the stages, and the stages in a row.
 #include "advise/pricing/pricing.h"
 
 #include "advise/rules/constants.h"
@@ -40,10 +40,10 @@ Replays replays_of(const analyze::ReplayedRank& replayed, const Basis& basis) {
   replays.usable = replayable(replayed);
   replays.error = replayed.error();
   if (!replays.usable && replayed.has_device())
-    replays.unusable =
-        replayed.usable() ? report::format_value(replayed.unlinked(), report::Unit::share) +
-                                " of the window's device events come without their launch"
-                          : report::format_value(replays.error, report::Unit::share) + " off without changes";
+    replays.unusable = replayed.usable() ? report::format_value(replayed.unlinked(), report::Unit::share) +
+                                               " of the window's device events have no recorded launch"
+                                         : report::format_value(replays.error, report::Unit::share) +
+                                               " off even without changes";
   replays.change_of = [&replayed](std::span<const analyze::Scale> scales) {
     return replayed.change_of(scales);
   };

@@ -1,4 +1,4 @@
-// The stages of pricing, on a rank that is no trace: its step is a row of pieces.
+// The stages of pricing, on a made-up rank whose step is a row of pieces.
 #include "advise/pricing/pricing.h"
 
 #include <gtest/gtest.h>
@@ -52,12 +52,12 @@ Replays replays() {
 
 Replays no_replays() {
   Replays out;
-  out.unusable = "7.00 % off without changes";
+  out.unusable = "7.00 % off even without changes";
   out.saved = [](const Change&) { return Saved{}; };
   return out;
 }
 
-/// Of a step of 50 ms with 10 ms of compute.
+/// A step of 50 ms with 10 ms of compute.
 Basis basis() {
   Basis out;
   out.step = 50 * kMs;
@@ -98,7 +98,7 @@ void expect_range(const Range& range, std::int64_t low, std::int64_t high) {
   EXPECT_EQ(range.high, high);
 }
 
-// Without one piece of the device the step is as long as both lanes.
+// Without one piece on the device, both lanes take equally long.
 TEST(PriceAlone, TheReplayDecides) {
   Claim c = claim(RuleId::S01, without({"0"}), kMs, 30 * kMs);
   c.pessimism = 0.5;
@@ -115,7 +115,7 @@ TEST(PriceAlone, AMildFormIsTheLowEnd) {
   expect_range(alone(c, replays(), basis()).saving, 2 * kMs, 10 * kMs);
 }
 
-// A change of which the rank has nothing: the estimate stays, and nobody is less sure.
+// A change that matches nothing in the rank: the estimate stays, with the same confidence.
 TEST(PriceAlone, AnEstimateWhereNothingIsFound) {
   const Priced p = alone(claim(RuleId::S01, without({"absent"}), 2 * kMs, 3 * kMs), replays(), basis());
   EXPECT_FALSE(p.by_replay);
@@ -128,9 +128,8 @@ TEST(PriceAlone, AnEstimateWhereNothingIsReplayed) {
   const Priced p = alone(claim(RuleId::S01, without({"0"}), 2 * kMs, 3 * kMs), no_replays(), basis());
   expect_range(p.saving, 2 * kMs, 3 * kMs);
   EXPECT_EQ(p.confidence, Confidence::medium);
-  EXPECT_EQ(p.reasons,
-            std::vector<std::string>{"the saving is a share of the time, as the recording cannot be "
-                                     "replayed: 7.00 % off without changes"});
+  EXPECT_EQ(p.reasons, std::vector<std::string>{"the saving is a share of the time, as the recording cannot "
+                                                "be replayed: 7.00 % off even without changes"});
 }
 
 TEST(PriceAlone, AnEstimateIsNoMoreThanWhatItIsAPartOf) {
@@ -146,13 +145,12 @@ TEST(PriceAlone, NothingSavesComputeUnlessItShortensKernels) {
   expect_range(alone(c, replays(), basis()).saving, 45 * kMs, 48 * kMs);
 }
 
-// 20 ms are claimed, 10 are saved: the reader learns what limits then.
+// 20 ms are claimed, 10 are saved: the finding names what limits then.
 TEST(PriceAlone, SaysWhatLimitsBehindIt) {
   const Priced p = alone(claim(RuleId::C02, without({"0", "2"}), 0, 20 * kMs), replays(), basis());
   expect_range(p.saving, 10 * kMs, 10 * kMs);
   EXPECT_EQ(p.aside, "then the host does");
-  EXPECT_EQ(p.reasons,
-            std::vector<std::string>{"it takes 20.0 ms off the device's work, but then the host does"});
+  EXPECT_EQ(p.reasons, std::vector<std::string>{"it removes 20.0 ms of device work, but then the host does"});
 }
 
 TEST(PriceAlone, ARangeIsWiderAsStepsVary) {
@@ -172,10 +170,10 @@ TEST(PriceAlone, RecordingIsLeftOutOfLateTime) {
   const Priced p = alone(c, no_replays(), slowed);
   expect_range(p.saving, 3'200'000, 6'400'000);  // 8 of 10 ms are left
   EXPECT_EQ(p.reasons, std::vector<std::string>{
-                           "2.00 ms of the 10.0 ms per step are what recording costs, and left out"});
+                           "2.00 ms of the 10.0 ms per step are the cost of recording and are excluded"});
 }
 
-// Late time of 20 ms, 5 of which another claim ends: three quarters are left.
+// Another claim ends 5 of 20 ms of late time: three quarters are left.
 TEST(PriceAlone, OthersClaimLateTimeFirst) {
   Claim late = claim(RuleId::H01, {}, 4 * kMs, 16 * kMs), loop = claim(RuleId::H05, {}, kMs, 5 * kMs);
   late.leftover = 20 * kMs;
@@ -192,7 +190,7 @@ TEST(PriceAlone, OthersClaimLateTimeFirst) {
   EXPECT_EQ(left[0].priced.claim.id, RuleId::H05);
 }
 
-// The host hides behind the device by 10 ms: it is next, and saves once the device is done.
+// The device hides the host by 10 ms: the host is next, and saves after the device.
 TEST(PriceAfter, WhatIsHiddenComesNext) {
   const std::vector<Ranked> findings =
       priced({claim(RuleId::I01, without({"1"})), claim(RuleId::S01, without({"0", "2"}))});
@@ -201,7 +199,7 @@ TEST(PriceAfter, WhatIsHiddenComesNext) {
   EXPECT_EQ(when_of(findings[0]), report::When::now);
   expect_range(findings[0].after, 10 * kMs, 10 * kMs);
   EXPECT_EQ(when_of(findings[1]), report::When::next);
-  EXPECT_EQ(findings[1].reasons, std::vector<std::string>{"it limits only once what stands above is done"});
+  EXPECT_EQ(findings[1].reasons, std::vector<std::string>{"it limits only once the findings above are done"});
   expect_range(findings[1].saving, 0, 0);
   expect_range(findings[1].after, 10 * kMs, 10 * kMs);
 }
@@ -246,7 +244,7 @@ TEST(PriceTogether, NeverMoreThanTheSumOrTheStep) {
   EXPECT_FALSE(price_together(ranking, basis()).known());
 }
 
-// Of 10 ms of late time the replayed change takes 4: of an estimate of 5 ms three fifths are left.
+// The replayed change takes 4 of 10 ms of late time: three fifths of the estimate of 5 ms are left.
 TEST(PriceTogether, EstimatesGetWhatReplayLeaves) {
   Basis late = basis();
   late.late = 10 * kMs;

@@ -40,7 +40,7 @@ std::int64_t least_saving(const Evidence& evidence) {
 
 namespace {
 
-/// On the device; on the host, where none is recorded. In the order of the steps, ns.
+/// Lengths of the steps in order, ns: on the device, or on the host if `device` is false.
 std::vector<std::int64_t> step_lengths(const Evidence& e, bool device) {
   std::vector<std::int64_t> known;
   for (const analyze::StepTime* step : e.mine(e.reports().steps.steps, "Step time by what the time went to"))
@@ -79,7 +79,7 @@ std::int64_t saved_per_step(const ReplayedRank& replayed, const analyze::Change&
 }
 
 double unrecorded_pace(const Evidence& evidence) {
-  constexpr double kMin = 0.2;  // an estimate above that is none
+  constexpr double kMin = 0.2;  // a cost above 80 % is no estimate
   return std::max(kMin, 1 - recording_share(evidence));
 }
 

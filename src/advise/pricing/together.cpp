@@ -1,4 +1,4 @@
-// The third stage: what all that limit now save together.
+// The third stage: what all findings that limit now save together.
 #include "advise/pricing/pricing.h"
 #include "report/statistics.h"
 

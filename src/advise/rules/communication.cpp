@@ -18,9 +18,11 @@ using report::format_value;
 using report::Unit;
 
 constexpr std::string_view kBucketDoc =
-    R"(Looks for DDP's `copy_bucket_to_grad` ranges, at least `kManyFills` per step. The count alone is no sign: a clone per parameter gives the
-same one, so the range must be there. Saving: replay without what these ranges call and launch, their own time stays; mostly under 1 % of the step when the
-device limits. Where the recording cannot be replayed, the idle time in what they call and, unless the host limits, the time of the copies.)";
+    R"(Looks for DDP's `copy_bucket_to_grad` ranges, at least `kManyFills` per step. The count alone is no
+sign: a clone per parameter gives the same count, so the range must be there. Saving: replay without what
+these ranges call and launch; their own time stays. It is mostly under 1 % of the step when the device limits.
+If the recording cannot be replayed: the idle time in what they call and, unless the host limits, the time of
+the copies.)";
 
 std::optional<Claim> bucket_copies(const Evidence& e, Bound bound) {
   if (e.fact(&Facts::ddp_calls) == 0) return std::nullopt;
@@ -29,7 +31,7 @@ std::optional<Claim> bucket_copies(const Evidence& e, Bound bound) {
   Claim f = claim(e, RuleId::N09,
                   fmt::format("{} gradients per step are copied into and out of their bucket",
                               format_value(copies.ranges / e.steps(), Unit::count)));
-  // What a range does beside copying, it does for a view as well.
+  // The range's own work stays: it is done for a view as well.
   const double kept = copies.host > 0 ? 1 - std::min(1.0, report::ratio(copies.called, copies.host)) : 0;
   const auto idle = static_cast<std::int64_t>((1 - kept) * static_cast<double>(copies.idle));
   save(f, report::plus(idle, bound == Bound::host ? 0 : copies.device) / e.steps(), 0, 1);
@@ -46,20 +48,22 @@ std::optional<Claim> bucket_copies(const Evidence& e, Bound bound) {
 }
 
 constexpr std::string_view kBroadcastDoc =
-    R"(Looks for `unflatten_dense_tensors` in a program that calls DistributedDataParallel.forward, at least once per step: DDP broadcasts buffers from rank 0 and
-unpacks them one by one. Saving: replay without them, at least `kBroadcastPessimism` of it: much where the host limits, next to nothing where the device does. Where the recording cannot be replayed, the idle time inside these ranges.)";
+    R"(Looks for `unflatten_dense_tensors`, at least once per step, in a program that calls
+DistributedDataParallel.forward: DDP broadcasts buffers from rank 0 and unpacks them one by one. Saving:
+replay without them, at least `kBroadcastPessimism` of it. That is much where the host limits, and next to
+nothing where the device does. If the recording cannot be replayed: the idle time inside these ranges.)";
 
 std::optional<Claim> buffer_broadcast(const Evidence& e, Bound) {
   if (e.fact(&Facts::ddp_calls) == 0) return std::nullopt;
   const analyze::Launched& copies = e.launched_in("unflatten_dense_tensors");
   if (copies.ranges < e.steps()) return std::nullopt;
   Claim f = claim(e, RuleId::N10,
-                  "Every forward broadcasts the buffers of the model and copies them back one by one");
+                  "Every forward pass broadcasts the model's buffers and copies them back one by one");
   save(f, copies.idle / e.steps(), kBroadcastPessimism, 1);
   change(f, {scale_any(Scale::What::op, {"flatten_dense_tensors", "c10d::broadcast_"}, 0)},
          kBroadcastPessimism);
   f.confidence = Confidence::high;
-  f.because = "the broadcasts and what unpacks them are in the file";
+  f.because = "the broadcasts and their unpacking are in the file";
   f.evidence = {see::operators("unflatten_dense_tensors")};
   f.remedy =
       "DistributedDataParallel(..., broadcast_buffers=False) where BatchNorm statistics may differ per rank; "
@@ -68,7 +72,7 @@ std::optional<Claim> buffer_broadcast(const Evidence& e, Bound) {
   return f;
 }
 
-/// Exposed time of all-gathers that the step waits for, ns in the window; 0 when they hide well.
+/// Exposed time of all-gathers that the step waits for, ns in the window; 0 if they hide well.
 std::int64_t waited_gathers(const Evidence& e) {
   std::int64_t count = 0, total = 0, exposed = 0;
   for (const analyze::CollectiveSize* row : collective_sizes(e)) {
@@ -84,12 +88,15 @@ std::int64_t waited_gathers(const Evidence& e) {
 }
 
 constexpr std::string_view kTinyDoc =
-    R"(Looks for at least `kManyCollectives` collectives per step that are below `kSmallMessage` or, where gradients are reduced or may be (a backward pass, sizes are not recorded), shorter than `kShortCollective` (median), and that
-cost `kCollectiveShare` of the window exposed or on the host (`collectives`). Saving: replay with a tenth to half of the host time in `c10d::` ranges;
-unless the host limits, also with collectives at 0 (buckets hide behind the backward pass) to 0.7 of their length. Latency is claimed, and confidence high, only
-where most of their time is in ones shorter than 50 µs (`brief`). Tensor-parallel inference issues 70 per step by design, of larger
-messages that the next operator waits for: nothing else could go with them. Without a device: collectives on the CPU (`host_time`) of that number and exposed
-share; saving `kMergedLeast` to all of the exposed time (`kSlowedToo` of it where no device is recorded).)";
+    R"(Looks for at least `kManyCollectives` small collectives per step (`collectives`) that cost
+`kCollectiveShare` of the window, exposed or on the host. A collective is small below `kSmallMessage`. Where
+gradients are reduced, or may be (a backward pass, sizes are not recorded), it is also small if its median is
+shorter than `kShortCollective`. Saving: replay with a tenth to half of the host time in `c10d::` ranges;
+unless the host limits, also with collectives at 0 (buckets hide behind the backward pass) to 0.7 of their
+length. The finding blames latency, with high confidence, only if collectives shorter than 50 µs take most of
+their time (`brief`). Tensor-parallel inference issues 70 per step by design, of larger messages that the next
+operator waits for: they cannot be merged. Without a device: as many collectives on the CPU (`host_time`) with
+that exposed share; saving `kMergedLeast` to `kSlowedToo` of the exposed time.)";
 
 std::optional<Claim> many_collectives(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only) return many_collectives_on_cpu(e);
@@ -102,7 +109,7 @@ std::optional<Claim> many_collectives(const Evidence& e, Bound bound) {
       e, RuleId::N02,
       tiny->latency() ? fmt::format("{}, median {}: they cost latency, not bandwidth", many, ns(tiny->median))
       : host
-          ? fmt::format("{}: issuing them one by one takes {} of the host", many, ns(tiny->host / e.steps()))
+          ? fmt::format("{}: issuing them one by one takes {} on the host", many, ns(tiny->host / e.steps()))
           : fmt::format("{}, median {}: {} per step are exposed", many, ns(tiny->median),
                         ns(tiny->exposed / e.steps())));
   const std::int64_t cost = (host ? tiny->host : tiny->exposed) / e.steps();
@@ -114,8 +121,9 @@ std::optional<Claim> many_collectives(const Evidence& e, Bound bound) {
   f.confidence = tiny->latency() ? Confidence::high : Confidence::medium;
   f.because = "their number and length are in the file";
   if (!tiny->latency())
-    f.because += fmt::format("; {} of their time is in ones of 50 µs and more, which may be transfer or wait",
-                             percent(1 - report::ratio(tiny->brief, tiny->total)));
+    f.because +=
+        fmt::format("; {} of their time is in collectives of 50 µs or more, which may transfer or wait",
+                    percent(1 - report::ratio(tiny->brief, tiny->total)));
   if (host) f.because += "; making them shorter on the device saves nothing while the host limits";
   f.evidence = {see::collectives(
       fmt::format("{} on the device, {} exposed, {} in the host ranges that issue them",
@@ -130,17 +138,23 @@ std::optional<Claim> many_collectives(const Evidence& e, Bound bound) {
 }
 
 constexpr std::string_view kSlowTransfersDoc =
-    R"(Looks for collectives of at least `kLargeMessage` whose bus rate (`collectives`: of the shortest one, which waited least for other ranks) is below `kSlowLinkShare` of what such devices
-reach: 100 GB/s over NVLink or xGMI within a host, 10 over PCIe, 20 over the network for more than 8 ranks. Their exposed time is at least
-`kInformedShare` of the window. Needs the sizes that PyTorch 2.3 and later record beside collectives. Silent when the host limits.
+    R"(Looks for collectives of at least `kLargeMessage` with a bus rate below `kSlowLinkShare` of what such
+devices reach: 100 GB/s over NVLink or xGMI within a host, 10 GB/s over PCIe, 20 GB/s over the network for
+more than 8 ranks. The rate (`collectives`) is that of the shortest one, which waited least for other ranks.
+Their exposed time is at least `kInformedShare` of the window. Needs the sizes that PyTorch 2.3 and later
+record beside collectives. Silent when the host limits.
 
-Where not all ranks of the collective are open, or none is matched, a rank that comes late in every step looks the same: then the finding names both causes, with low confidence,
-and the first thing to do is to add the other files. Of all ranks, the share of their time in collectives that is waiting (`stragglers`) is left out, of the time and of the rate.
+If not all ranks of the collective are open, or no collective is matched, a rank that is late in every step
+looks the same. The finding then names both causes, with low confidence, and first asks for the other files.
+If all ranks are open, waiting (`stragglers`: its share of their time in collectives) is excluded from the
+time and from the rate.
 
-Saving: of one rank, replay with collectives as much shorter as the expected rate makes them, and with `kSlowLinkPessimism` of what that takes off. Else, the exposed time beyond the
-expected transfer and at least `kSlowLinkPessimism` of it, at most what a replay without collectives saves.)";
+Saving: from one rank, replay with collectives shortened to the expected rate; the low end takes
+`kSlowLinkPessimism` of that reduction. From several ranks, the exposed time beyond the expected transfer: at
+least `kSlowLinkPessimism` of it, at most what a replay without collectives saves.)";
 
-/// Slow links look like a rank that is late in every step; what there is to tell them apart.
+/// Slow links look like a rank that is late in every step: sets title, confidence, reason and remedy by what
+/// is known.
 void say_links(Claim& f, const SlowLinks& slow) {
   const std::string transport =
       "NCCL_DEBUG=INFO names the transport: look for disabled peer-to-peer (NCCL_P2P_DISABLE, PCIe ACS, "
@@ -150,8 +164,8 @@ void say_links(Claim& f, const SlowLinks& slow) {
   if (slow.waits) {
     f.confidence = slow.dearest->group_size <= 8 ? Confidence::medium : Confidence::low;
     f.because = fmt::format(
-        "waiting for other ranks, {} of this rank's time in collectives, is left out; how the devices are "
-        "connected is not in the file",
+        "waiting for other ranks, {} of this rank's time in collectives, is excluded; the file does not show "
+        "how the devices are connected",
         percent(*slow.waits));
     f.remedy = transport;
     return;
@@ -163,10 +177,10 @@ void say_links(Claim& f, const SlowLinks& slow) {
                                 : fmt::format("only {} of the {} ranks {} open", slow.open,
                                               slow.dearest->group_size, slow.open == 1 ? "is" : "are");
   f.because =
-      known + ": where a rank is late in every step, the others wait for it even in their fastest one";
-  f.remedy = fmt::format("{}If no rank holds the others up: {}",
-                         all ? "" : "Add the other ranks' files: they tell whether one of them is late. ",
-                         transport);
+      known + ": if a rank is late in every step, the others wait for it even in their fastest collective";
+  f.remedy =
+      fmt::format("{}If no rank holds the others up: {}",
+                  all ? "" : "Add the other ranks' files: they show whether a rank is late. ", transport);
 }
 
 std::optional<Claim> slow_transfers(const Evidence& e, Bound bound) {
@@ -175,7 +189,7 @@ std::optional<Claim> slow_transfers(const Evidence& e, Bound bound) {
   const analyze::CollectiveSize& row = *slow->dearest;
   Claim f =
       claim(e, RuleId::N03,
-            fmt::format("{} of {} among {} ranks has a bus rate of {} at its fastest, {} expected",
+            fmt::format("{} of {} among {} ranks reaches a bus rate of {} at best, {} expected",
                         row.exchange == derive::Exchange::all_reduce ? "All-reduce" : name_of(row.exchange),
                         format_value(row.bytes, Unit::bytes), format_value(row.group_size, Unit::count),
                         format_value(row.bus_rate, Unit::bytes_per_s),
@@ -186,7 +200,7 @@ std::optional<Claim> slow_transfers(const Evidence& e, Bound bound) {
     change(f, {scale_of(Scale::What::comm, rounded(slow->factor))},
            {scale_of(Scale::What::comm, rounded(mild))});
   else
-    part_of_communication(f);  // replayed alone, a rank also gains what it waits for others
+    part_of_communication(f);  // replayed alone, a rank would save its waits too
   say_links(f, *slow);
   f.evidence = {see::collectives(fmt::format("bus_rate; {} exposed", per_step(e, slow->exposed))),
                 see::devices(fmt::format("exposed_communication {}",
@@ -197,11 +211,14 @@ std::optional<Claim> slow_transfers(const Evidence& e, Bound bound) {
 }
 
 constexpr std::string_view kLateDoc =
-    R"(Looks for all-reduces and reduce-scatters whose first one starts when more than `kLateReduction` of the backward pass's kernel time is over (`collectives`: before_share, median
-over steps), and that are exposed. Saving: the smaller of the exposed time and of the backward time that could hide it
-× `kHiddenLeast` to 1, at most what a replay without collectives saves. Silent when the host limits, when many small collectives explain it (N02), and when links are slow (N03):
-starting earlier does not help a transfer that takes longer than the backward pass. Without a device: collectives on the CPU (`host_time`) of which the first
-begins so late, exposed in `kInformedShare` of the window; saving up to the smaller of the two, as they need cores of their own to hide.)";
+    R"(Looks for exposed all-reduces and reduce-scatters that begin late: when the first one starts, more than
+`kLateReduction` of the backward pass's kernel time is over (`collectives`: before_share, median over steps).
+Saving: `kHiddenLeast` to 1 of the exposed time or, if that is smaller, of the backward time that could hide
+it; at most what a replay without collectives saves. Silent when the host limits, when many small collectives
+explain it (N02), and when links are slow (N03): an earlier start does not help a transfer that takes longer
+than the backward pass. Without a device: collectives on the CPU (`host_time`) that begin as late and are
+exposed for `kInformedShare` of the window; saving up to the smaller of the two times, as they need cores of
+their own to hide.)";
 
 std::optional<Claim> late_start(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only) return late_reduction_on_cpu(e);
@@ -214,7 +231,7 @@ std::optional<Claim> late_start(const Evidence& e, Bound bound) {
   save(f, std::min(late->exposed, late->could_hide), kHiddenLeast, 1);
   part_of_communication(f);
   f.confidence = Confidence::medium;
-  f.because = "kernels of the backward pass ran before the first reduction could hide behind them";
+  f.because = "the kernels that could hide the first reduction ran before it began";
   f.evidence = {see::collectives("reductions in the backward pass")};
   f.remedy =
       "DistributedDataParallel instead of reducing by hand; smaller buckets (bucket_cap_mb); "
@@ -226,20 +243,21 @@ std::optional<Claim> late_start(const Evidence& e, Bound bound) {
 }
 
 constexpr std::string_view kGatherDoc =
-    R"(Looks for at least `kMinGathers` all-gathers per step of which `kWaitedGathers` of the time is exposed, and `kInformedShare` of the window at least: parameters that are gathered when
-they are needed (FSDP, ZeRO-3). Saving: `kPrefetchLeast` to `kPrefetchMost` of that exposed time, at most what a replay
-without collectives saves.)";
+    R"(Looks for at least `kMinGathers` all-gathers per step with at least `kWaitedGathers` of their time and
+`kInformedShare` of the window exposed: parameters that are gathered only when they are needed (FSDP, ZeRO-3).
+Saving: `kPrefetchLeast` to `kPrefetchMost` of that exposed time, at most what a replay without collectives
+saves.)";
 
 std::optional<Claim> gathers(const Evidence& e, Bound bound) {
   const std::int64_t exposed = waited_gathers(e);
   if (exposed == 0 || bound == Bound::host) return std::nullopt;
   Claim f = claim(e, RuleId::N07,
-                  fmt::format("{} of {} per step wait for gathers of parameters", ns(exposed / e.steps()),
-                              ns(e.step_length())));
+                  fmt::format("{} of {} per step: the device waits for gathers of parameters",
+                              ns(exposed / e.steps()), ns(e.step_length())));
   save(f, exposed / e.steps(), kPrefetchLeast, kPrefetchMost);
   part_of_communication(f);
   f.confidence = Confidence::low;
-  f.because = "most of the gathers' time runs with no compute beside it";
+  f.because = "most of the gathers' time has no compute beside it";
   f.evidence = {see::collectives("all-gather, exposed")};
   f.remedy =
       "FSDP2: set_modules_to_forward_prefetch, set_modules_to_backward_prefetch; FSDP1: "
@@ -251,9 +269,10 @@ std::optional<Claim> gathers(const Evidence& e, Bound bound) {
 }
 
 constexpr std::string_view kEveryDoc =
-    R"(Looks for two or more calls of DistributedDataParallel.forward per optimizer step of which each is followed by the same all-reduces of at least `kSmallMessage` (`collectives`: a row's
-count per forward is 0.9 or more): gradients are accumulated and still reduced each time. Saving: (k-1)/k of the exposed time of these
-reductions, at most what a replay without collectives saves. Silent when the host limits.)";
+    R"(Looks for two or more calls of DistributedDataParallel.forward per optimizer step, each followed by the
+same all-reduces of at least `kSmallMessage` (`collectives`: a row's count per forward is 0.9 or more):
+gradients are accumulated and still reduced each time. Saving: (k-1)/k of the exposed time of these reductions
+for k calls, at most what a replay without collectives saves. Silent when the host limits.)";
 
 std::optional<Claim> reduce_every_time(const Evidence& e, Bound bound) {
   const std::int64_t forwards = e.fact(&Facts::ddp_calls);
@@ -282,12 +301,15 @@ std::optional<Claim> reduce_every_time(const Evidence& e, Bound bound) {
 }
 
 constexpr std::string_view kExposedCommunicationDoc =
-    R"(Looks for time in which a collective runs and no compute kernel, at least `kInformedShare` of the window;
-confidence is low below `kCommunicationShare`. Silent when the host limits, since the collectives then
-fill time that would be idle, and when a cause explains it: many small collectives (N02), slow links (N03), a late start (N06), gathers without
-prefetch (N07). Saving: replay with collectives at 0.2 to 0.8 of their length. One rank's file cannot tell transfer from waiting for other ranks; of several ranks, the share of
-their time in collectives that is waiting (`stragglers`) is left out, and so is the time in which a pipeline's stage only sends and receives (`pipeline`); the saving is that of the
-job: all ranks replayed together with transfers of 0.2 to 0.8 of their length; where they cannot be replayed together, up to 0.8 of what is exposed.)";
+    R"(Looks for time in which only collectives run and no compute kernel, at least `kInformedShare` of the
+window; confidence is low below `kCommunicationShare`. Silent when the host limits, since the collectives then
+fill time that would be idle, and when a cause explains it: many small collectives (N02), slow links (N03), a
+late start (N06), gathers without prefetch (N07). Saving: replay with collectives at 0.2 to 0.8 of their
+length. One rank's file cannot tell transfer from waiting for other ranks. With several ranks, waiting
+(`stragglers`: its share of their time in collectives) is excluded, and so is the time in which a pipeline's
+stage only sends and receives (`pipeline`). The saving is then that of the job: all ranks replayed together
+with transfers at 0.2 to 0.8 of their length. If they cannot be replayed together: up to 0.8 of the exposed
+time.)";
 
 std::optional<Claim> exposed_communication(const Evidence& e, Bound bound) {
   const std::optional<double> waits = waiting_share(e);
@@ -305,15 +327,16 @@ std::optional<Claim> exposed_communication(const Evidence& e, Bound bound) {
       e.fact(&Facts::communication) > 0
           ? 1 - static_cast<double>(exposed) / static_cast<double>(e.fact(&Facts::communication))
           : 0;
-  Claim f = claim(e, RuleId::N01,
-                  fmt::format("{} of {} per step only communication runs ({} of it is hidden behind compute)",
-                              ns(exposed / e.steps()), ns(e.step_length()), percent(hidden)));
+  Claim f = claim(
+      e, RuleId::N01,
+      fmt::format("For {} of {} per step only communication runs; compute hides {} of all communication",
+                  ns(exposed / e.steps()), ns(e.step_length()), percent(hidden)));
   if (const std::optional<TransferSavings> job = transfer_savings(e)) {
     f.saving_low = job->least;
     f.saving_high = job->most;
   } else {
     save(f, exposed / e.steps(), kOverlapLeast, kOverlapMost);
-    if (waits) {  // replayed alone, a rank also gains what it waits for others
+    if (waits) {  // replayed alone, a rank would save its waits too
       f.saving_low = 0;
       part_of_communication(f);
     } else {
@@ -322,9 +345,10 @@ std::optional<Claim> exposed_communication(const Evidence& e, Bound bound) {
     }
   }
   f.confidence = e.share(exposed) < kCommunicationShare ? Confidence::low : Confidence::medium;
-  f.because = waits ? fmt::format("waiting for other ranks, {} of its time in collectives, is left out",
-                                  percent(*waits))
-                    : "one rank's file cannot tell transfer from waiting for other ranks";
+  f.because = waits
+                  ? fmt::format("waiting for other ranks, {} of this rank's time in collectives, is excluded",
+                                percent(*waits))
+                  : "one rank's file cannot tell transfer from waiting for other ranks";
   f.evidence = {
       see::devices(fmt::format("exposed_communication {} of the window", percent(e.share(exposed)))),
       see::kernels("collectives by name")};
@@ -333,17 +357,17 @@ std::optional<Claim> exposed_communication(const Evidence& e, Bound bound) {
           ? "Overlap or shrink it: DDP buckets (bucket_cap_mb), bf16 gradients "
             "(ddp_comm_hooks.default_hooks.bf16_compress_hook), gradient accumulation with no_sync(), larger "
             "micro-batches."
-          : "Spread a copy of the model over fewer devices, or let transfers run beside the products they "
-            "wait "
-            "for (asynchronous tensor parallelism of torch.compile); larger batches.";
+          : "Spread a copy of the model over fewer devices, or overlap transfers with matrix products "
+            "(asynchronous tensor parallelism of torch.compile); larger batches.";
   f.verify = "Exposed communication under 5 % of the step.";
   f.effort = Effort::code;
   return f;
 }
 
 constexpr std::string_view kBackendDoc =
-    R"(Looks for a distributed backend other than NCCL (RCCL goes by that name) in a program that uses DDP on devices: collectives then travel over the host. No
-saving is computed. Silent in recordings without devices.)";
+    R"(Looks for a distributed backend other than NCCL (RCCL goes by that name) in a program that uses DDP on
+devices: collectives then travel over the host. No saving is computed. Silent in recordings without
+devices.)";
 
 std::optional<Claim> slow_backend(const Evidence& e, Bound bound) {
   const std::string_view backend = e.backend();
@@ -368,7 +392,7 @@ constexpr Rule kCommunicationRules[] = {
     {RuleId::N02, "many small collectives", true, many_collectives, kTinyDoc},
     {RuleId::N03, "collectives are slower than the links", true, slow_transfers, kSlowTransfersDoc},
     {RuleId::N06, "gradients are reduced late", true, late_start, kLateDoc},
-    {RuleId::N07, "parameters are gathered when they are needed", true, gathers, kGatherDoc},
+    {RuleId::N07, "parameters are gathered only when they are needed", true, gathers, kGatherDoc},
     {RuleId::N11, "gradients are reduced in every micro-step", true, reduce_every_time, kEveryDoc},
     {RuleId::N01, "communication is not hidden", true, exposed_communication, kExposedCommunicationDoc},
     {RuleId::N04, "collectives over a slow backend", false, slow_backend, kBackendDoc},

@@ -26,12 +26,13 @@ bool is_pinned(const OperatorCopies& copy) { return copy.memory == HostMemory::p
 std::string asked_by(const std::string& op) { return op.empty() ? "" : " by " + op; }
 
 constexpr std::string_view kPageableDoc =
-    R"(Looks for `Pageable -> Device` rows of `copies` with at least `kPageableBytes` per step: the runtime copies such memory through a
-buffer of its own, and the host stays in the call meanwhile. Saving: replay with the calls at no time and the copies at the rate that
-pinned memory reaches on the device's generation of PCIe; at least `kPageablePessimism` of it. Where the recording cannot be replayed, what that rate
-takes away of the copies' exposed time. Confidence is high when the calls are as long as
-the copies, which shows that the host waits. Silent for small copies, for start-up uploads outside the steps, and for recorders that do not
-say what kind of memory the host's is (ROCm often writes only `Host`).)";
+    R"(Looks for `Pageable -> Device` rows of `copies` with at least `kPageableBytes` per step: the runtime
+copies such memory through a buffer of its own, and the host stays in the call meanwhile. Saving: replay with
+calls that take no time and copies at the rate that pinned memory reaches on the device's generation of PCIe;
+at least `kPageablePessimism` of it. If the recording cannot be replayed: what that rate takes off the copies'
+exposed time. Confidence is high when the calls are as long as the copies, which shows that the host waits.
+Silent for small copies, for start-up uploads outside the steps, and for recorders that do not name the kind
+of host memory (ROCm often writes only `Host`).)";
 
 std::optional<Claim> pageable_copy(const Evidence& e, Bound) {
   const CopySum copies = copies_of(
@@ -61,17 +62,17 @@ std::optional<Claim> pageable_copy(const Evidence& e, Bound) {
 }
 
 constexpr std::string_view kExposedCopyDoc =
-    R"(Looks for copies from pinned memory to the device (`copies`) whose `exposed` time is at least `kCopyShare` of the window: nothing else
-runs while the step's input arrives. Saving: replay with these copies shortened to a tenth, at least to 0.7. Copies that run beside other waiting save nothing
-there and stay silent, as do pageable copies
-(C01) and for copies inside the device (C05).)";
+    R"(Looks for copies from pinned memory to the device (`copies`) whose `exposed` time is at least
+`kCopyShare` of the window: nothing else runs while the step's input arrives. Saving: replay with these copies
+at 0.1 (high end) to 0.7 of their length. Silent for copies that run beside other waiting, which save nothing
+there, for pageable copies (C01), and for copies inside the device (C05).)";
 
 std::optional<Claim> exposed_copy(const Evidence& e, Bound bound) {
   const CopySum copies =
       copies_of(e, [](const OperatorCopies& copy) { return to_device(copy) && is_pinned(copy); });
   if (e.share(copies.exposed) < kCopyShare) return std::nullopt;
   Claim f = claim(e, RuleId::C02,
-                  fmt::format("{} of {} per step only copies to the device run: {} in {} copies{}",
+                  fmt::format("For {} of {} per step only copies to the device run: {} in {} copies{}",
                               ns(copies.exposed / e.steps()), ns(e.step_length()),
                               format_value(copies.bytes / e.steps(), Unit::bytes),
                               format_value(copies.count / e.steps(), Unit::count), asked_by(copies.op)));
@@ -92,9 +93,11 @@ std::optional<Claim> exposed_copy(const Evidence& e, Bound bound) {
 }
 
 constexpr std::string_view kSlowLinkDoc =
-    R"(Looks at copies of at least 8 MB between pinned memory and the device: the median rate (`copies`, column `large_rate`) is below `kLinkShare` of what
-pinned copies reach on this generation of device. Saving: 0 to what replay gains with these copies at that rate: neighbours that use the link at
-the same time look the same. Copies that hide behind compute save nothing and stay silent. Confidence is low from one rank.)";
+    R"(Looks at copies of at least 8 MB between pinned memory and the device: the median rate (`copies`,
+column `large_rate`) is below `kLinkShare` of what pinned copies reach on this generation of device. Saving: 0
+to what replay gains with these copies at that rate; the low end is 0, as neighbours that use the link at the
+same time look the same. Copies that hide behind compute save nothing and stay silent. Confidence is
+low.)";
 
 std::optional<Claim> slow_link(const Evidence& e, Bound bound) {
   const CopySum copies =
@@ -102,7 +105,7 @@ std::optional<Claim> slow_link(const Evidence& e, Bound bound) {
   const double expected = pinned_rate(e);
   if (copies.large == 0 || copies.slowest_large >= kLinkShare * expected) return std::nullopt;
   Claim f = claim(e, RuleId::C03,
-                  fmt::format("Large copies between host and device reach {} of about {}",
+                  fmt::format("Large copies between host and device reach {}; about {} is expected",
                               format_value(copies.slowest_large, Unit::bytes_per_s),
                               format_value(expected, Unit::bytes_per_s)));
   save(f, copies.exposed / e.steps(), 0, 1 - copies.slowest_large / expected);
@@ -123,9 +126,10 @@ std::optional<Claim> slow_link(const Evidence& e, Bound bound) {
 }
 
 constexpr std::string_view kSmallDoc =
-    R"(Looks for at least `kMinSmallCopies` copies below 64 KiB between host and device per step (`copies`, column `small`) whose calls and exposed
-time come to `kSmallCopyShare` of the window. Saving: replay without these calls is not possible by name, so their host time (only the exposed
-time when the device limits) × 0.3 to 0.9. Serving steps with a dozen such copies stay silent.)";
+    R"(Looks for at least `kMinSmallCopies` copies below 64 KiB between host and device per step (`copies`,
+column `small`) whose calls and exposed time take `kSmallCopyShare` of the window. Saving: 0.3 to 0.9 of their
+host time and exposed time (only of the exposed time when the device limits), as replay cannot select these
+calls by name. Serving steps with a dozen such copies stay silent.)";
 
 std::optional<Claim> small_copies(const Evidence& e, Bound bound) {
   const CopySum copies = copies_of(e, of_host);
@@ -151,9 +155,10 @@ std::optional<Claim> small_copies(const Evidence& e, Bound bound) {
 }
 
 constexpr std::string_view kCreatedDoc =
-    R"(Looks for copies to the device by aten::to of a tensor that the operator right before it made on the host (`copies`, column `created`: aten::zeros,
-aten::arange, …): at least `kMinCreated` per step, or 1 % of the window in their calls. Saving: their share of the copies' host and
-exposed time × 0.3 to 0.9; only the exposed time when the device limits. Silent for tensors that come from a data loader.)";
+    R"(Looks for copies to the device by aten::to of a tensor that the operator right before it made on the
+host (`copies`, column `created`: aten::zeros, aten::arange, …), at least `kMinCreated` per step. Saving:
+their share of the copies' host and exposed time × 0.3 to 0.9; only of the exposed time when the device
+limits. Silent for tensors that come from a data loader.)";
 
 std::optional<Claim> created_on_host(const Evidence& e, Bound bound) {
   const CopySum copies = copies_of(e, to_device);

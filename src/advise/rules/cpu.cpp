@@ -29,11 +29,11 @@ std::optional<Claim> cpu_operator(const Evidence& e, Bound bound) {
                                   ? ", at " + report::format_value(most->flop_rate, report::Unit::flop_per_s)
                                   : ""));
   f.confidence = Confidence::low;
-  f.because = "how fast this CPU could be, and how many threads it may use, is not in the file";
+  f.because = "the file does not show how fast this CPU could be or how many threads it may use";
   f.evidence = {see::operators("host_self, flop_rate")};
   f.remedy = fmt::format(
-      "torch.set_num_threads() at the number of cores, torch.compile, {}bfloat16 where the CPU has it, "
-      "torch.inference_mode() without training.",
+      "torch.set_num_threads() with the number of cores, torch.compile, {}bfloat16 if the CPU supports it, "
+      "torch.inference_mode() outside training.",
       most->name.find("conv") != std::string_view::npos ? "channels_last, " : "");
   f.verify = "A higher flop_rate in `stepscope show operators`.";
   f.effort = Effort::one_line;
@@ -42,10 +42,10 @@ std::optional<Claim> cpu_operator(const Evidence& e, Bound bound) {
 
 constexpr Rule kCpuRules[] = {
     {RuleId::H10, "one operator takes much of the step on the CPU", false, cpu_operator,
-     R"(Looks at: `operators`, `host_self` ÷ `host_span` of `overview`. Fires for the largest operator from kCpuOperatorShare on, when no
-device and no call of a device's runtime is recorded.
+     R"(Looks at: `operators`, `host_self` ÷ `host_span` of `overview`. Fires for the largest operator if its
+share is at least kCpuOperatorShare and neither a device nor a call of a device's runtime is recorded.
 
-Saving: none is stated: what the CPU could do is not in the file.
+Saving: none is estimated: what the CPU could do is not in the file.
 
 Silent on: recordings that lack their device events.)"},
 };

@@ -16,9 +16,10 @@ using report::format_value;
 using report::Unit;
 
 constexpr std::string_view kDeviceCopyDoc =
-    R"(Looks at copies inside the device: rows of `copies` (without DDP's bucket copies, which are N09's) and kernels of the kinds copy and concat (`kernels`; not when
-K01 speaks, whose chains they are then part of). Together at least `kDeviceCopyShare` of compute time, or the copies exposed for `kCopyShare` of the window.
-Saving: replay with the copies, without concatenations, shortened to 0.1, at least to 0.7.)";
+    R"(Looks at copies inside the device: rows of `copies` (without DDP's bucket copies, which belong to N09)
+and kernels of the kinds copy and concat (`kernels`; not when K01 fires, which covers them). Together they
+take at least `kDeviceCopyShare` of compute time, or the copies are exposed for `kCopyShare` of the window.
+Saving: replay with the copies, but not concatenations, at 0.1 to 0.7 of their length.)";
 
 bool within_device(const OperatorCopies& copy) { return copy.direction == CopyDirection::within_device; }
 
@@ -33,7 +34,7 @@ std::optional<Claim> device_copies(const Evidence& e, Bound bound) {
                             e.share(copies.exposed) < kCopyShare))
     return std::nullopt;
   Claim f = claim(e, RuleId::C05,
-                  fmt::format("{} per step in copies inside the device: {} copies of {} in all{}{}",
+                  fmt::format("{} per step go into copies inside the device: {} copies of {} in total{}{}",
                               ns(per_step), format_value(copies.count / e.steps(), Unit::count),
                               format_value(copies.bytes / e.steps(), Unit::bytes),
                               copies.op.empty() ? "" : ", most for " + copies.op,
@@ -64,17 +65,18 @@ std::optional<Claim> device_copies(const Evidence& e, Bound bound) {
 }
 
 constexpr std::string_view kLayoutDoc =
-    R"(Looks for kernels of kind layout (`kernels`: nchwToNhwc, batched_transpose, im2col, MIOpen's SubTensorOpWithCast, …) that take at least `kLayoutShare` of compute time.
-Saving: replay without them, at least with half of them. Silent for the one conversion at the border of a network (1.9 % in
-a vision transformer).)";
+    R"(Looks for kernels of kind layout (`kernels`: nchwToNhwc, batched_transpose, im2col, MIOpen's
+SubTensorOpWithCast, …) that take at least `kLayoutShare` of compute time. Saving: replay without half of them
+(low end) or all of them (high end). Silent for the one conversion at the border of a network (1.9 % in a
+vision transformer).)";
 
 std::optional<Claim> layout_changes(const Evidence& e, Bound bound) {
   const double share = kind_share(e, {KernelKind::layout});
   if (share < kLayoutShare) return std::nullopt;
-  Claim f = claim(e, RuleId::C07,
-                  fmt::format("{} of kernel time ({} per step) turns tensors between channels first and "
-                              "channels last",
-                              percent(share), ns(compute_time(e, share))));
+  Claim f = claim(
+      e, RuleId::C07,
+      fmt::format("{} of kernel time ({} per step) converts tensors between channels first and channels last",
+                  percent(share), ns(compute_time(e, share))));
   save(f, compute_time(e, share), kLayoutLeast, 1.0);
   change(f, {scale_kinds({KernelKind::layout}, 0)}, {scale_kinds({KernelKind::layout}, 0.5)});
   f.shortens_kernels = true;
@@ -83,7 +85,7 @@ std::optional<Claim> layout_changes(const Evidence& e, Bound bound) {
   if (!f.next) f.because = "kernel names show the conversions around convolutions";
   f.evidence = {see::kernels("kind layout")};
   f.remedy =
-      "model.to(memory_format=torch.channels_last) and the inputs alike, with autocast<<.||; also "
+      "model.to(memory_format=torch.channels_last), the same for the inputs, and autocast<<.||; also "
       "PYTORCH_MIOPEN_SUGGEST_NHWC=1.||; on ROCm also PYTORCH_MIOPEN_SUGGEST_NHWC=1.>>";
   f.verify = "kernels: kind layout under 1 %.";
   f.effort = Effort::one_line;
@@ -91,9 +93,9 @@ std::optional<Claim> layout_changes(const Evidence& e, Bound bound) {
 }
 
 constexpr std::string_view kCastDoc =
-    R"(Looks for kernels of kind cast (`kernels`: PyTorch's copy kernels between two types) that take at least `kCastShare` of compute time. Saving: replay
-with them shortened to 0.1, at least to 0.7. Silent when K01 speaks: casts in chains of element-wise kernels go away with
-the chains.)";
+    R"(Looks for kernels of kind cast (`kernels`: PyTorch's copy kernels between two types) that take at least
+`kCastShare` of compute time. Saving: replay with them at 0.1 to 0.7 of their length. Silent when K01 fires:
+casts in chains of element-wise kernels go away with the chains.)";
 
 std::optional<Claim> casts(const Evidence& e, Bound bound) {
   const double share = kind_share(e, {KernelKind::cast});
@@ -106,7 +108,7 @@ std::optional<Claim> casts(const Evidence& e, Bound bound) {
   f.shortens_kernels = true;
   device_only(f, bound);
   f.confidence = Confidence::low;
-  if (!f.next) f.because = "known by kernel names only; some casts are needed";
+  if (!f.next) f.because = "only kernel names show it; some casts are needed";
   f.evidence = {see::kernels("kind cast")};
   f.remedy =
       "Keep weights in bfloat16 (or FSDP's MixedPrecisionPolicy), leave autocast's cache on "

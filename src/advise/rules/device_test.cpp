@@ -14,10 +14,10 @@ TEST(DeviceRules, PointwiseChain) {
   EXPECT_EQ(cell(chain, "K01", "saving_high"), "2100000");
   EXPECT_FALSE(has({{{76, kGemm}, {24, kMul}}}, "K01"));
   EXPECT_FALSE(has({{{70, kGemm}, {30, "triton_poi_fused_mul_0"}}}, "K01"));
-  EXPECT_FALSE(has(chain, "C08"));  // the casts are in the chains
+  EXPECT_FALSE(has(chain, "C08"));  // the casts belong to the chains
 }
 
-// 30 neighbours of one grid fuse into one kernel: 29 of 30 × 100 µs go.
+// 30 neighbours of one grid fuse into one kernel: 29 of 30 × 100 µs are saved.
 TEST(DeviceRules, AChainIsWorthAllButOneOfItsKernels) {
   const std::string grid = R"(, "grid": [1024, 1, 1])";
   const Step chain{{{70, kGemm}, {30, kMul, 100, "kernel", grid}}};
@@ -39,7 +39,8 @@ TEST(DeviceRules, DeviceCopies) {
   Step clones{{{92, kGemm}, {8, "Memcpy DtoD (Device -> Device)", 100, "gpu_memcpy", kSized + "1000000"}},
               "aten::clone"};
   EXPECT_EQ(cell(clones, "C05", "title"),
-            "800 µs per step in copies inside the device: 8 copies of 7.63 MiB in all, most for aten::clone");
+            "800 µs per step go into copies inside the device: 8 copies of 7.63 MiB in total, most for "
+            "aten::clone");
   EXPECT_EQ(cell(clones, "C05", "saving_high"), "720000");
   clones.op = "torch.distributed.ddp.reducer::copy_bucket_to_grad";
   EXPECT_FALSE(has(clones, "C05"));
@@ -97,7 +98,7 @@ TEST(DeviceRules, DoublePrecision) {
   EXPECT_FALSE(has(product, "P01"));  // autocast leaves it as it is
 }
 
-/// Products of these sizes in that type, each launched by aten::mm.
+/// `count` products of these sizes in that type, each launched by aten::mm.
 Step products(int count, const char* kernel, const char* dtype, int m, int n, int k, int length) {
   Step step{{{count, kernel, length}}, "aten::mm"};
   step.args =
@@ -106,11 +107,13 @@ Step products(int count, const char* kernel, const char* dtype, int m, int n, in
   return step;
 }
 
-// 2 × 8192 × 50257 × 1024 FLOPs in 10 ms are 84 TFLOP/s; what aligned ones reach is not in the recording.
+// 2 × 8192 × 50257 × 1024 FLOPs in 10 ms are 84 TFLOP/s; the rate of aligned products is not in the
+// recording.
 TEST(DeviceRules, MisalignedProducts) {
-  EXPECT_EQ(cell(products(30, "nvjet_x", "c10::BFloat16", 8192, 50257, 1024, 10000), "K04", "title"),
-            "30 products with sizes that are no multiple of 8 take 100 % of kernel time, most of it aten::mm "
-            "8192×50257×1024 in bf16");
+  EXPECT_EQ(
+      cell(products(30, "nvjet_x", "c10::BFloat16", 8192, 50257, 1024, 10000), "K04", "title"),
+      "30 products with sizes that are not multiples of 8 take 100 % of kernel time, most of it aten::mm "
+      "8192×50257×1024 in bf16");
   EXPECT_FALSE(has(products(30, "nvjet_x", "c10::BFloat16", 8192, 50304, 1024, 10000), "K04"));
   EXPECT_FALSE(has(products(30, "nvjet_x", "c10::BFloat16", 8191, 50304, 1024, 10000), "K04"));  // only M
   EXPECT_FALSE(has(products(30, "volta_sgemm", "float", 8192, 50257, 1024, 10000), "K04"));
@@ -128,7 +131,7 @@ TEST(DeviceRules, HalfOnPlainCores) {
   EXPECT_FALSE(has(products(30, "ampere_sgemm_128x64_nn", "c10::Half", 4, 1023, 1023, 100), "P02"));
 }
 
-/// Twenty kernels in turn by a product, a softmax over 512 × 512 scores, and a product.
+/// 30 products, then four times a product, `middle` with scores of `scores` × `scores`, and a product.
 Step attention(int scores, const char* middle) {
   Step step{{{30, kGemm}}};
   for (int i = 0; i < 4; ++i)
@@ -165,29 +168,28 @@ TEST(DeviceRules, ManyCollectives) {
   Step gradients{
       {{60, kGemm}, {50, "ncclDevKernel_AllReduce", 20, "kernel", collective("allreduce", 250'000, 8)}}};
   gradients.op = "autograd::engine::evaluate_function: MmBackward0";
-  EXPECT_TRUE(has(gradients, "N02"));  // behind the backward pass: brief, and they could go together
+  EXPECT_TRUE(has(gradients, "N02"));  // gradients: brief, and they could be merged
   EXPECT_FALSE(has(gradients, "N06"));
 }
 
-// 40 MB among 2 ranks in 4 ms: 40 MB × 2 × 1/2 / 4 ms = 10 GB/s of 100; nine tenths of 4 ms are beyond that,
-// as a replay with 0.1 of its length has it, too; at least 0.3 of 0.9, so 0.73 of its length. The other rank
-// is not open, so it may be late.
+// 40 MB among 2 ranks in 4 ms: 40 MB × 2 × 1/2 / 4 ms = 10 GB/s of 100. Nine tenths of the 4 ms are excess,
+// as in a replay with 0.1 of its length. The low end is 0.3 of that: a replay with 0.73 of its length. The
+// other rank is not open, so it may be late.
 TEST(DeviceRules, SlowLinks) {
   const auto reduce = [](int length) {
     return Step{{{1, "ncclDevKernel_AllReduce", length, "kernel", collective("allreduce", 10'000'000, 2)},
                  {60, kGemm}}};
   };
   EXPECT_EQ(cell(reduce(4000), "N03", "saving_high"), "3600000");
-  EXPECT_EQ(cell(reduce(4000), "N03", "title"),
-            "All-reduce of 38.1 MiB among 2 ranks has a bus rate of 10.0 GB/s at its fastest, 100 GB/s "
-            "expected: slow "
-            "links, or a rank that is late in every step");
+  EXPECT_EQ(
+      cell(reduce(4000), "N03", "title"),
+      "All-reduce of 38.1 MiB among 2 ranks reaches a bus rate of 10.0 GB/s at best, 100 GB/s expected: slow "
+      "links, or a rank that is late in every step");
   EXPECT_EQ(cell(reduce(4000), "N03", "saving_low"), "1080000");
   EXPECT_EQ(cell(reduce(4000), "N03", "confidence"), "low");
-  EXPECT_TRUE(
-      cell(reduce(4000), "N03", "because")
-          .starts_with("only 1 of the 2 ranks is open: where a rank is late in every step, the others "
-                       "wait for it even in their fastest one"));
+  EXPECT_TRUE(cell(reduce(4000), "N03", "because")
+                  .starts_with("only 1 of the 2 ranks is open: if a rank is late in every step, the others "
+                               "wait for it even in their fastest collective"));
   EXPECT_TRUE(cell(reduce(4000), "N03", "remedy").starts_with("Add the other ranks' files"));
   EXPECT_FALSE(has(reduce(4000), "N01"));  // N03 explains it
   EXPECT_FALSE(has(reduce(1600), "N03"));  // 25 GB/s
@@ -232,7 +234,7 @@ TEST(DeviceRules, ReducedInEveryMicroStep) {
   EXPECT_FALSE(has(step, "N11"));
 }
 
-// The lowest level of six steps.
+// `levels`: the lowest memory level of each step.
 bool grows(const std::vector<long>& levels) {
   std::string events;
   for (std::size_t i = 0; i < levels.size(); ++i)
@@ -288,15 +290,14 @@ std::string host_range(const std::string& name, int from, int length) {
       name, from, length);
 }
 
-// The training process loads for 1.5 of 10 ms; all that while the device works off what it was given.
+// The training process loads for 1.5 of 10 ms; meanwhile the device works off its queue.
 TEST(DeviceRules, LoadingUnderABusyDeviceCostsNothing) {
   Step step{{{100, kGemm}}};
   step.more = host_range("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 300, 1500);
   EXPECT_EQ(test::cells(findings(step), "id"), Cells{});
 }
 
-/// 60 products of 40 µs, and an optimizer that launches 100 kernels of half a microsecond behind them, 15 µs
-/// apart.
+/// 60 products of 40 µs, then 100 kernels of half a microsecond that an optimizer launches 15 µs apart.
 Step loop_behind(const char* product) {
   Step step{{{60, product, 40}}};
   step.more = host_range("Optimizer.step#SGD.step", 200, 1500);
@@ -308,15 +309,15 @@ Step loop_behind(const char* product) {
   return step;
 }
 
-// Products on plain cores limit the step of 2.46 ms. On matrix units the host's 1.99 ms would, and of those
-// 0.85 × 1.5 ms go with the optimizer's loop, which is worth nothing before.
+// Products on plain cores limit the step of 2.46 ms. On matrix units the host's 1.99 ms would limit: only
+// then does the optimizer's loop save 0.85 × 1.5 ms.
 TEST(DeviceRules, WhatTheDeviceHidesComesNext) {
   const Step step = loop_behind("volta_sgemm_128x64_nn");
   EXPECT_EQ(test::cells(findings(step), "id"), (Cells{"P01", "H03"}));
   EXPECT_EQ(test::cells(findings(step), "when"), (Cells{"now", "next"}));
   EXPECT_LT(std::stod(cell(step, "H03", "saving_high")), 50'000);
   EXPECT_NEAR(std::stod(cell(step, "H03", "after_high")), 1'275'000, 1'000);
-  EXPECT_NE(cell(step, "H03", "because").find("it limits only once what stands above is done"),
+  EXPECT_NE(cell(step, "H03", "because").find("it limits only once the findings above are done"),
             std::string::npos);
   EXPECT_FALSE(
       has(loop_behind("sm90_xmma_gemm_bf16bf16"), "H03"));  // nothing else would shorten the step first

@@ -17,7 +17,7 @@ std::span<const Rule> sync_rules();           // S
 std::span<const Rule> copy_rules();           // C, between host and device
 std::span<const Rule> device_copy_rules();    // C, within a device
 std::span<const Rule> kernel_rules();         // K
-std::span<const Rule> rework_rules();         // K, of work that could be left out or done as fast as before
+std::span<const Rule> rework_rules();         // K: convolution setup, recomputation, clock drift
 std::span<const Rule> product_rules();        // K, P, of matrix products by their sizes
 std::span<const Rule> precision_rules();      // P
 std::span<const Rule> communication_rules();  // N

@@ -22,7 +22,7 @@ std::int64_t late_idle(const Evidence& e) {
   return late;
 }
 
-/// Ranges in which something is compiled or loaded. They nest, so the longest kind stands for all.
+/// Ranges in which something is compiled or loaded. They nest, so only the longest kind counts.
 const analyze::Launched& compilation(const Evidence& e) {
   const analyze::Launched* most = &e.launched_in("(dynamo_timed)");
   for (const AskedRange part :
@@ -39,9 +39,10 @@ std::optional<Claim> compile_in_window(const Evidence& e, Bound) {
       e, RuleId::G01,
       again
           ? fmt::format(
-                "{} of compilation behind the second step, {} times: the program is compiled again and again",
+                "{} of compilation after the second step, {} times: the program is compiled again and again",
                 ns(compiled.later_host), count(compiled.later_ranges))
-          : fmt::format("{} of compilation in the recorded steps: they are not warm", ns(compiled.host)));
+          : fmt::format("{} of compilation in the recorded steps: they are not warmed up",
+                        ns(compiled.host)));
   f.confidence = Confidence::medium;
   f.because = "the compiler's own ranges are in the file";
   f.evidence = {see::call_tree("dynamo, inductor and triton ranges, module loading")};
@@ -52,9 +53,9 @@ std::optional<Claim> compile_in_window(const Evidence& e, Bound) {
                       {"(dynamo_timed)", "_dynamo/convert_frame.py", "triton/compiler/", "ModuleLoad"}, 0)},
            kCompilePessimism);
     f.remedy =
-        "TORCH_LOGS=recompiles says why: torch._dynamo.mark_dynamic() or torch.compile(dynamic=True) for "
+        "TORCH_LOGS=recompiles shows why: torch._dynamo.mark_dynamic() or torch.compile(dynamic=True) for "
         "sizes that change, or pad lengths into a few buckets.";
-    f.verify = "No compilation behind the second step.";
+    f.verify = "No compilation after the second step.";
     f.effort = Effort::one_line;
   } else {
     f.remedy =
@@ -81,12 +82,12 @@ std::optional<Claim> graph_breaks(const Evidence& e, Bound bound) {
                         count(pieces.ranges / e.steps()), count(eager / e.steps())));
   save(f, lost, kBreakLeast, kBreakMost);
   f.confidence = Confidence::medium;
-  f.because = "regions of compiled code and kernels outside of them are in the file";
-  f.evidence = {see::idle(fmt::format("{} late", per_step(e, late))),
+  f.because = "compiled regions and the kernels outside them are in the file";
+  f.evidence = {see::idle(fmt::format("{} of late idle time", per_step(e, late))),
                 see::call_tree("Torch-Compiled Region")};
   f.remedy =
-      "TORCH_LOGS=graph_breaks names the lines; torch.compile(fullgraph=True) makes them errors. Usual ones: "
-      "print, .item(), data-dependent branches, operators the compiler does not know "
+      "TORCH_LOGS=graph_breaks names the lines; torch.compile(fullgraph=True) makes them errors. Usual "
+      "causes: print, .item(), data-dependent branches, operators that the compiler does not know "
       "(torch.library.custom_op).";
   f.verify = "One compiled region per step and direction.";
   f.effort = Effort::code;
@@ -99,38 +100,42 @@ std::optional<Claim> grad_in_inference(const Evidence& e, Bound bound) {
       e.launched_in("autograd::engine::evaluate_function").ranges > 0 ||
       e.fact(&Facts::for_backward) * 10 < e.fact(&Facts::ops))
     return std::nullopt;
-  Claim f = claim(e, RuleId::G04, "Inference builds the graph for a backward pass that never comes");
+  Claim f = claim(e, RuleId::G04, "Inference builds the graph for a backward pass that never runs");
   save(f, late_idle(e) / e.steps(), kGradLeast, kGradMost);
   f.confidence = Confidence::low;
   f.because =
-      "operators were recorded for backward, and neither backward nor an optimizer runs; a recording of the "
+      "operators were recorded for backward, but neither backward nor an optimizer runs; a recording of the "
       "forward pass alone looks the same";
   f.evidence = {see::overview(fmt::format("ops_for_backward {} of {}", count(e.fact(&Facts::for_backward)),
                                           count(e.fact(&Facts::ops))))};
   f.remedy = "with torch.inference_mode(): around the forward pass.";
-  f.verify = "No operator carries a sequence number.";
+  f.verify = "No operator has a sequence number.";
   f.effort = Effort::one_line;
   return f;
 }
 
 constexpr Rule kGraphRules[] = {
     {RuleId::G01, "code is compiled inside the recorded steps", false, compile_in_window,
-     R"(Looks at: host ranges of dynamo (`(dynamo_timed)`, `convert_frame.py`), of Triton's compiler and of module loading. Fires when they
-take kCompileShare of the window. Behind the second step it is compiling again and again, before it is a missing warm-up.
+     R"(Looks at: host ranges of dynamo (`(dynamo_timed)`, `convert_frame.py`), of Triton's compiler and of
+module loading. Fires when these ranges take at least kCompileShare of the window. After the second step, the
+program is compiled again and again; before it, a warm-up is missing.
 
-Saving: for compiling again, replay without these ranges (without a device, their time), low is kCompilePessimism of it; for the warm-up none.
+Saving: for repeated compilation, replay without these ranges (without a device, their time); the low end is
+kCompilePessimism of it. For a missing warm-up, none.
 
 Silent on: compiled programs that only run.)"},
     {RuleId::G02, "the compiled program is in pieces", true, graph_breaks,
-     R"(Looks at: ranges `Torch-Compiled Region` and the kernels outside of them, late idle time of `idle`. Fires with kManyPieces such
-ranges a step and more, kernels between them, and kBreakShare of the window late idle, when the program is host-bound or mixed.
+     R"(Looks at: ranges `Torch-Compiled Region` and the kernels outside them; late idle time of `idle`. Fires
+with at least kManyPieces such ranges per step, kernels between them, and kBreakShare of the window late idle,
+when the program is host-bound or mixed.
 
 Saving: 0.3 to 0.8 of the late idle time × the share of kernels outside compiled regions.
 
 Silent on: captured graphs; programs that are not compiled.)"},
     {RuleId::G04, "inference builds the graph for backward", true, grad_in_inference,
-     R"(Looks at: `overview`: `ops_for_backward`, operators recorded while gradients were on. Fires when a tenth of the operators are, no
-backward and no optimizer runs in three steps or in a recording without steps, and the program is host-bound.
+     R"(Looks at: `overview`: `ops_for_backward`, operators recorded while gradients were on. Fires when at
+least a tenth of the operators are for backward, neither backward nor an optimizer runs in three steps (or in
+a recording without steps), and the program is host-bound.
 
 Saving: kGradLeast to kGradMost of late idle time.
 

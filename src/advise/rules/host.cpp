@@ -21,7 +21,7 @@ namespace {
 using report::format_value;
 using report::Unit;
 
-/// "op 9.95 ms, python 1.36 ms": idle time by those of the causes that have any, most first.
+/// "op 9.95 ms, python 1.36 ms": idle time per step by cause, most first, without zeros.
 std::string listed_causes(const Evidence& e, std::vector<IdleCause> causes) {
   std::stable_sort(causes.begin(), causes.end(),
                    [&](IdleCause a, IdleCause b) { return e.idle(a) > e.idle(b); });
@@ -32,8 +32,8 @@ std::string listed_causes(const Evidence& e, std::vector<IdleCause> causes) {
   return out;
 }
 
-/// Idle time of the window in which the host had not launched yet, for no better reason than launching; 0
-/// when launching one by one is not what limits.
+/// Idle time in the window in which the host had not launched yet only because launching is slow; 0 if
+/// launching one by one does not limit.
 std::int64_t late_launching(const Evidence& e, Bound bound) {
   std::int64_t late = 0;
   for (const IdleCause cause : kLateCauses) late += e.idle(cause);
@@ -60,14 +60,13 @@ Claim late_claim(const Evidence& e, RuleId id, std::int64_t late, std::string ti
   save(f, late / e.steps(), kGraphPessimism, kGraphShare);
   f.leftover = late / e.steps();
   f.confidence = e.share(e.fact(&Facts::profiler)) >= kVisibleCost ? Confidence::low : Confidence::medium;
-  f.because = "the gaps end with launches that the host made late";
+  f.because = "the gaps end with late launches from the host";
   f.evidence = {
       see::idle(listed_causes(e, {IdleCause::op, IdleCause::python, IdleCause::annotation, IdleCause::launch,
                                   IdleCause::runtime, IdleCause::untraced}) +
                 (e.fact(&Facts::complete_steps) > 0 ? " per step" : " in the recording") + longest_idle(e)),
       see::launches("by stream" + room_for_more(e))};
-  f.verify =
-      "The idle share falls, graph launches appear, kernels start later than 10 µs after their launch.";
+  f.verify = "The idle share falls, graph launches appear, kernels start more than 10 µs after their launch.";
   f.effort = Effort::one_line;
   return f;
 }
@@ -93,12 +92,12 @@ std::optional<Claim> not_captured(const Evidence& e, Bound bound) {
   if (late == 0 || !compiled_not_captured(e)) return std::nullopt;
   Claim f = late_claim(
       e, RuleId::G03, late,
-      fmt::format("The program is compiled, and still its {} kernels per step are launched one by one: the "
-                  "device idles {} of the time for that",
+      fmt::format("The program is compiled, but its {} kernels per step are still launched one by one: that "
+                  "leaves the device idle {} of the time",
                   format_value(e.fact(&Facts::kernels) / e.steps(), Unit::count), percent(e.share(late))));
   f.remedy = fmt::format(
-      "torch.compile(model, mode=\"reduce-overhead\") captures {}. TORCH_LOGS=perf_hints,cudagraphs says "
-      "what forbids it: inputs on the CPU, inputs that are written to, sizes that change.",
+      "torch.compile(model, mode=\"reduce-overhead\") captures {}. TORCH_LOGS=perf_hints,cudagraphs shows "
+      "what prevents it: inputs on the CPU, mutated inputs, changing sizes.",
       device_graphs(e));
   return f;
 }
@@ -111,9 +110,9 @@ bool is_waiting_frame(std::string_view frame) {
   return false;
 }
 
-/// The line of the program with most idle time, all places there together.
+/// The line of the program with most idle time, summed over all places there.
 struct Line {
-  std::string name, frame;  ///< as people write it; as it is recorded
+  std::string name, frame;  ///< `name`: as people write it; `frame`: as recorded
   std::int64_t time = 0;
   bool waits = false;
 };
@@ -142,22 +141,23 @@ std::optional<Claim> python_bound(const Evidence& e, Bound bound) {
   const Line line = dearest_line(python);
   if (static_cast<double>(line.time) < kTopFrameShare * static_cast<double>(all)) return std::nullopt;
   Claim f = claim(e, RuleId::H02,
-                  fmt::format("{} of {} per step {} {} {}", ns(line.time / e.steps()), ns(e.step_length()),
+                  fmt::format("{} of {} per step: {} {} {}", ns(line.time / e.steps()), ns(e.step_length()),
                               !host_only   ? "the device waits"
-                              : line.waits ? "pass"
-                                           : "go by",
+                              : line.waits ? "the program waits"
+                                           : "the program runs",
                               line.waits  ? "while Python itself waits in"
-                              : host_only ? "in Python code in"
+                              : host_only ? "only Python code in"
                                           : "for Python code in",
                               line.name));
   const double recorded = std::max(0.0, 1 - e.share(e.fact(&Facts::profiler)));
   save(f, line.time / e.steps(), kPythonLeast * recorded, kPythonMost);
   f.ideal = {scale_of(Scale::What::quiet, line.frame, 0)};
-  f.pessimism = kPythonLeast * (recording_share(e) > 0 ? 1 : recorded);  // replay knows what shows
+  f.pessimism = kPythonLeast * (recording_share(e) > 0 ? 1 : recorded);  // replay covers a cost that shows
   f.confidence = Confidence::medium;
   f.because = "recording with stacks slows Python down, so its share without recording is smaller";
-  const Proof shown = (host_only ? see::host_time : see::idle)(fmt::format(
-      "cause python, {}, {} of it there (time by place)", per_step(e, all), ns(line.time / e.steps())));
+  const Proof shown = (host_only ? see::host_time : see::idle)(
+      fmt::format("cause python, {}, {} of it in this line (time by place)", per_step(e, all),
+                  ns(line.time / e.steps())));
   f.evidence = {shown};
   f.remedy =
       line.waits
@@ -166,23 +166,23 @@ std::optional<Claim> python_bound(const Evidence& e, Bound bound) {
                 line.name)
           : fmt::format(
                 "Look at {}: cache its result, vectorise it, or move it out of the loop or to another "
-                "thread; torch.compile the region if it only strings operators together.",
+                "thread; torch.compile the region if it only calls operators.",
                 line.name);
   f.verify = fmt::format(
-      "The line's time in `stepscope show {}` falls; the step without with_stack is shorter as well.",
+      "The line's time in `stepscope show {}` falls; the step is shorter without with_stack as well.",
       shown.analysis);
   f.effort = Effort::code;
   return f;
 }
 
-/// ns per step that are lost while these ranges run: the device waits, or works for them where that limits.
-/// For where the recording cannot be replayed.
+/// ns per step lost to these ranges: idle time of the device, plus its work for them if that limits. For
+/// recordings that cannot be replayed.
 std::int64_t claimed_by(const Evidence& e, const analyze::Launched& ranges, const Claim& f) {
   const std::int64_t device = f.shortens_kernels ? ranges.device : 0;
   return report::plus(ranges.idle, device) / e.steps();
 }
 
-/// Where times have no digits below, sums have none.
+/// Whether all times, even sums, are whole microseconds: the file then has no finer digits.
 bool in_whole_microseconds(const analyze::Launched& ranges) {
   constexpr std::int64_t kMicrosecond = 1'000;
   return ranges.median % kMicrosecond == 0 && ranges.device % kMicrosecond == 0 &&
@@ -198,14 +198,14 @@ std::optional<Claim> optimizer_loop(const Evidence& e, Bound bound) {
                   fmt::format("The optimizer launches {} kernels per step, median {}{}",
                               format_value(steps.events / steps.ranges, Unit::count),
                               report::format_rough(static_cast<double>(steps.median), Unit::ns),
-                              in_whole_microseconds(steps) ? " (the file has whole µs)" : ""));
-  f.shortens_kernels = bound != Bound::host;  // a host that limits gains nothing by shorter kernels
+                              in_whole_microseconds(steps) ? " (the file has only whole µs)" : ""));
+  f.shortens_kernels = bound != Bound::host;  // if the host limits, shorter kernels save nothing
   save(f, claimed_by(e, steps, f), kMultiTensorLeast, kMultiTensorMost);
   const Scale::What what = f.shortens_kernels ? Scale::What::op : Scale::What::host;
   change(f, {scale_any(what, {"Optimizer.step#"}, rounded(1 - kMultiTensorMost))},
          {scale_any(what, {"Optimizer.step#"}, rounded(1 - kMultiTensorLeast))});
   f.confidence = Confidence::high;
-  f.because = fmt::format("{} launches are counted, multi-tensor optimizers need about 30",
+  f.because = fmt::format("{} launches are counted; multi-tensor optimizers need about 30",
                           format_value(steps.events / steps.ranges, Unit::count));
   f.evidence = {see::launches("calls"), see::call_tree("Optimizer.step")};
   f.remedy = all_at_once(steps.name);
@@ -213,8 +213,8 @@ std::optional<Claim> optimizer_loop(const Evidence& e, Bound bound) {
   return f;
 }
 
-/// A gradient that is not there is taken over, not added to: of several backward passes per step the first
-/// one adds nothing then. The node and its host time stay: it takes the gradient over.
+/// With gradients set to None, the first backward pass of a step stores its gradient instead of adding it.
+/// The node and its host time stay.
 std::optional<Scale> without_adding(const Evidence& e, const analyze::Launched& fills) {
   const analyze::Launched& adds = e.launched_in(kAccumulate);
   if (adds.events == 0 || adds.ranges == 0) return std::nullopt;
@@ -261,60 +261,68 @@ std::optional<Claim> data_parallel(const Evidence& e, Bound) {
 
 constexpr Rule kHostRules[] = {
     {RuleId::H03, "the optimizer updates parameter by parameter", true, optimizer_loop,
-     R"(Looks at: what ranges `Optimizer.step#…` launch. Fires with kManyLaunches device events an optimizer step and more, half of them
-shorter than kShortKernel.
+     R"(Looks at: what ranges `Optimizer.step#…` launch. Fires with at least kManyLaunches device events per
+optimizer step, half of them shorter than kShortKernel.
 
-Saving: replay with these ranges shorter by kMultiTensorLeast to kMultiTensorMost, and what they launch as well unless the host
-limits: multi-tensor optimizers need about 30 launches, and the shortest kernels take longer to start than to work. Where the
-recording cannot be replayed, as much of the idle time inside them and, unless the host limits, of their kernels' time.
+Saving: replay with these ranges shorter by kMultiTensorLeast to kMultiTensorMost, and what they launch as
+well unless the host limits: multi-tensor optimizers need about 30 launches, and the shortest kernels take
+longer to start than to work. If the recording cannot be replayed: the same shares of the idle time inside
+these ranges and, unless the host limits, of their kernels' time.
 
-Without a device: fires with kManyLaunches operators an optimizer step, shorter than kShortKernel on average; saving: the same shares of
-the host time less what recording cost, at the high end kSureRecording of that cost.
+Without a device: fires with at least kManyLaunches operators per optimizer step, shorter than kShortKernel on
+average; saving: the same shares of the host time minus what recording cost. The high end subtracts only
+kSureRecording of that cost.
 
-Silent on: fused and foreach optimizers; loops that the device hides, as their saving is under a hundredth of the step;
-optimizers whose kernels are long.)"},
+Silent on: fused and foreach optimizers; loops that the device hides, as their saving is under a hundredth of
+the step; optimizers with long kernels.)"},
     {RuleId::H04, "gradients are filled with zeros", true, zero_fill,
-     R"(Looks at: what ranges `Optimizer.zero_grad#…` launch. Fires with kManyFills device events each and more.
+     R"(Looks at: what ranges `Optimizer.zero_grad#…` launch. Fires with at least kManyFills device events in
+each.
 
-Saving: replay without these ranges and what they launched, and, unless the host limits, without the kernels that
-add to a gradient what would be its first value; low is kZeroFillPessimism of it. Where the recording cannot be replayed, the idle
-time inside them and, unless the host limits, the time of their fills.
+Saving: replay without these ranges and what they launch and, unless the host limits, without the kernels that
+add to a gradient what would be its first value; the low end is kZeroFillPessimism of it. If the recording
+cannot be replayed: the idle time inside these ranges and, unless the host limits, the time of their fills.
 
-Without a device: fires with kManyFills operators each; saving: kZeroFillPessimism of their host time less what recording cost, to
-kZeroFillMost of it less kSureRecording of that cost.
+Without a device: fires with at least kManyFills operators in each; saving: from kZeroFillPessimism of their
+host time minus what recording cost, to kZeroFillMost of it minus kSureRecording of that cost.
 
 Silent on: gradients set to None.)"},
     {RuleId::H02, "the device waits for Python code", true, python_bound,
-     R"(Looks at: *Idle time by place* of `idle`, cause `python`: only Python was running. Fires when that is kPythonShare of the
-window or more, outside the borders of steps, and one line of the program holds kTopFrameShare of it.
+     R"(Looks at: *Idle time by place* of `idle`, cause `python`: only Python was running. Fires when such
+time is at least kPythonShare of the window, outside the borders of steps, and one line of the program holds
+kTopFrameShare of it.
 
-Saving: replay without that line's frames, where they launch nothing; else kPythonMost of its idle time. Low is kPythonLeast ×
-(1 − what recording cost) of it.
+Saving: replay without that line's frames, if they launch nothing; else kPythonMost of its idle time. The low
+end is kPythonLeast × (1 − what recording cost) of it.
 
-Without a device: the same of *Host time by place* of `host_time`: time in which no operator runs.
+Without a device: the same with *Host time by place* of `host_time`: time in which no operator runs.
 
-Silent on: Python spread thinly over the framework (H01); recordings without stacks; bound words other than host-bound and
-mixed. A frame that itself waits (lock, queue, sleep) gets another sentence.)"},
+Silent on: Python spread thinly over the framework (H01); recordings without stacks; verdicts other than
+host-bound and mixed. A frame that itself waits (lock, queue, sleep) gets another sentence.)"},
     {RuleId::H01, "kernels are issued too slowly", true, launch_bound,
-     R"(Looks at: `idle`, causes `launch`, `runtime`, `op`, `python`, `annotation` and `untraced`, and `latency` of `ledger`; `prompt` of `ledger`. Fires when the
-program is host-bound, these causes hold kLateIdleShare of the window, kernels are kMinKernels a step and more, and
-kPromptShare of them start within 10 µs of their launch: nothing was queued before them.
+     R"(Looks at: `idle`, causes `launch`, `runtime`, `op`, `python`, `annotation` and `untraced`; `latency`
+and `prompt` of `ledger`. Fires when the program is host-bound, these causes hold at least kLateIdleShare of
+the window, at least kMinKernels kernels run per step, and kPromptShare of them start within 10 µs of their
+launch: nothing was queued before them.
 
-Saving: kGraphPessimism to kGraphShare of that idle time, without what recording itself cost (Q05), less what replay says that findings with a more specific cause save
-there; silent when under kLateIdleShare of the step is left.
+Saving: kGraphPessimism to kGraphShare of that idle time, without what recording itself cost (Q05) and without
+what findings with a more specific cause save there by replay; silent if less than kLateIdleShare of the step
+is left.
 
-Silent on: waits for data, blocking calls, allocations; compiled programs (G03); recordings that lack device events.)"},
+Silent on: waits for data, blocking calls, allocations; compiled programs (G03); recordings that lack device
+events.)"},
     {RuleId::G03, "compiled, but launched one by one", true, not_captured,
-     R"(Looks at: the same as H01, and `kernels`. Fires in its place when kCompiledShare of kernels have a compiler's name (`triton_…`) and no
-graph is launched.
+     R"(Looks at: the same as H01, and `kernels`. Fires instead of H01 when kCompiledShare of kernels have a
+compiler's name (`triton_…`) and no graph is launched.
 
 Saving: as H01.
 
 Silent on: captured graphs.)"},
     {RuleId::H08, "DataParallel instead of DistributedDataParallel", false, data_parallel,
-     R"(Looks at: `data_parallel_calls` of `overview`, `devices`. Fires when `DataParallel.forward` is recorded and several devices work.
+     R"(Looks at: `data_parallel_calls` of `overview`, `devices`. Fires when `DataParallel.forward` is
+recorded and several devices work.
 
-Saving: none is stated.
+Saving: none is estimated.
 
 Silent on: DistributedDataParallel.)"},
 };

@@ -64,8 +64,8 @@ TEST(HostRules, ALoopOfSmallOperators) {
   EXPECT_FALSE(Advice(large).has("H05"));
 }
 
-/// A kernel of 3 ms, and while it runs 60 rounds of an operator are launched whose kernels take `length` µs,
-/// each 3 µs behind the one before.
+/// While a kernel of 3 ms runs, 60 rounds of an operator are launched. Their kernels take `length` µs, each 3
+/// µs after the previous one.
 std::string launched_ahead(int length) {
   test::EventText events;
   int at = 3010;
@@ -81,14 +81,14 @@ std::string launched_ahead(int length) {
   return events.text();
 }
 
-// 60 pauses of 3 µs are 180 of 3,310 µs, in which kernels of 2 µs work for 120; launched early, they are
-// still paid. Kernels of 8 µs do work there: 480 µs.
+// 60 pauses of 3 µs are 180 of 3,310 µs, and kernels of 2 µs work for only 120 between them: early launches
+// do not avoid the pauses. Kernels of 8 µs work for 480 µs.
 TEST(HostRules, PausesBetweenTinyKernels) {
   const Advice tiny(launched_ahead(2));
   EXPECT_EQ(tiny.cell("H05", "title"),
             "A loop of 60 × aten::mul launches 60 device events per step where a few would do");
   EXPECT_EQ(tiny.cell("H05", "evidence"),
-            "launches: loops of operators; 239 µs per step, the device idle in 180 µs of it");
+            "launches: loops of operators; 239 µs per step, the device idles for 180 µs of it");
   EXPECT_FALSE(Advice(launched_ahead(8)).has("H05"));
 }
 
@@ -129,9 +129,8 @@ TEST(HostRules, GradientsInInference) {
 TEST(HostRules, CompilationInTheSteps) {
   Program program;
   program.prepare = {"python_function", "torch/_dynamo/convert_frame.py(9): _compile", 500};
-  EXPECT_EQ(
-      Advice(program).cell("G01", "title"),
-      "1.00 ms of compilation behind the second step, 2 times: the program is compiled again and again");
+  EXPECT_EQ(Advice(program).cell("G01", "title"),
+            "1.00 ms of compilation after the second step, 2 times: the program is compiled again and again");
   program.steps = 2;
   EXPECT_EQ(Advice(program).cell("G01", "title"),
             "1.00 ms of compilation in the recorded steps: they are not warm");

@@ -16,7 +16,7 @@ namespace {
 using analyze::LoaderKind;
 using analyze::LoaderWait;
 
-/// Of the rank's first loader whose kind is known.
+/// The kind of the rank's first loader that has a known kind.
 LoaderKind loader_kind(const Evidence& e) {
   for (const analyze::Loader* own : e.mine(e.reports().input_wait.loaders, "Loaders"))
     if (own->kind != LoaderKind::unknown) return own->kind;
@@ -30,7 +30,7 @@ std::vector<LoaderWait> loader_waits(const Evidence& e) {
   return waits;
 }
 
-/// What a batch takes to load where the training process waits all that time, ns; `unknown` without waits.
+/// Mean time to load a batch if the training process waits for all of it, ns; `unknown` without waits.
 std::int64_t mean_wait(const std::vector<LoaderWait>& waits, std::int64_t unknown) {
   std::int64_t sum = 0;
   for (const LoaderWait& wait : waits) report::add_to(sum, wait.length);
@@ -49,8 +49,8 @@ LoaderWait both(const LoaderWait& first, const LoaderWait& second) {
   return sum;
 }
 
-/// Some waits are as long as half a step and most are short: what a loader with enough workers looks like
-/// when batches are uneven.
+/// At least one wait takes half a step, and half of the waits are far shorter than the mean: typical of
+/// enough workers and uneven batches.
 bool comes_in_bursts(const Evidence& e, const std::vector<LoaderWait>& waits) {
   if (std::ssize(waits) < kWaitsToCompare) return false;
   std::vector<std::int64_t> lengths;
@@ -65,9 +65,9 @@ bool comes_in_bursts(const Evidence& e, const std::vector<LoaderWait>& waits) {
              kBurstMedian;
 }
 
-/// Waits for the first batch of workers that were started again: long ones behind the end of a loop, which
-/// shows as an earlier wait in the same step and is part of them: it ends the workers before. None where they
-/// cost too little to be a finding.
+/// Waits for the first batch of restarted workers: long waits after the end of a loop. That end is an earlier
+/// wait in the same step, in which the old workers end, and is added. Empty if they cost too little for a
+/// finding.
 std::vector<LoaderWait> restarts(const Evidence& e, const std::vector<LoaderWait>& waits) {
   std::vector<std::int64_t> lengths;
   for (const LoaderWait& wait : waits) lengths.push_back(wait.length);
@@ -91,10 +91,9 @@ std::optional<Claim> worker_restart(const Evidence& e, Bound) {
   if (starts.size() < 2 || loader_kind(e) != LoaderKind::multi_process) return std::nullopt;
   std::int64_t cost = 0;
   for (const LoaderWait& start : starts) report::add_to(cost, cost_of(start));
-  Claim f =
-      claim(e, RuleId::I03,
-            fmt::format("{} at the start of each of {} passes over the data: the workers are started again",
-                        ns(cost / std::ssize(starts)), starts.size()));
+  Claim f = claim(e, RuleId::I03,
+                  fmt::format("{} at the start of each of {} passes over the data: the workers are restarted",
+                              ns(cost / std::ssize(starts)), starts.size()));
   save(f, cost / e.steps(), kWorkerPessimism, 1);
   f.seen = std::ssize(starts);
   f.confidence = Confidence::medium;
@@ -123,35 +122,35 @@ std::optional<Claim> bursts(const Evidence& e, Bound bound) {
       waits.begin(), waits.end(), [&](const LoaderWait& wait) { return wait.length * 4 >= longest->length; });
   Claim f = claim(
       e, RuleId::I04,
-      fmt::format("{} of {} waits for data take up to {} and the others nothing: batches come in bursts",
-                  longs, waits.size(), ns(longest->length)));
+      fmt::format(
+          "{} of {} waits for data take up to {}, the others under a quarter of that: batches come in bursts",
+          longs, waits.size(), ns(longest->length)));
   save(f, cost / e.steps(), kBurstLeast, kBurstMost);
   f.seen = longs;
   f.confidence = Confidence::low;
   f.because =
-      "half of the waits are far shorter than their mean; why single batches are late is not in this "
-      "file";
+      "half of the waits are far shorter than the mean; this file does not show why single batches are late";
   f.evidence = {see::input_wait(
       fmt::format("each wait; {}{}", host_only ? "" : "idle: cause input, ", per_step(e, cost)))};
   f.remedy =
-      "A larger prefetch_factor; samples of even cost in a batch (bucket by length, shuffle large files); "
+      "A larger prefetch_factor; batches of even cost (bucket by length, shuffle large files); "
       "DataLoader(in_order=False) where order does not matter.";
   f.verify = "No wait is over ten times the median.";
   return f;
 }
 
-/// What waits take beyond fetching batches that are ready, ns in the window.
+/// Waiting time beyond fetching batches that are ready, ns in the window.
 std::int64_t beyond_fetching(std::int64_t waited, const std::vector<LoaderWait>& waits) {
   return std::max<std::int64_t>(0, waited - kQueueFetch * std::ssize(waits));
 }
 
-/// Workers are late in general: in the median step and in half of the steps.
+/// Workers are late in general: in at least half of the steps.
 bool always_late(const Evidence& e, Bound bound) {
   std::int64_t late = 0, all = 0;
   for (const analyze::StepWaits* own : e.mine(e.reports().input_wait.steps, "Waiting for data by step")) {
     const double share = bound == Bound::host_only ? own->share : own->exposed_share;
     ++all;
-    late += !(share < kLoaderShare);  // not known counts
+    late += !(share < kLoaderShare);  // an unknown share counts as late
   }
   return late * 2 >= all;
 }
@@ -174,7 +173,7 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
   Claim f = claim(e, in_main ? RuleId::I01 : RuleId::I02,
                   fmt::format("{} of {} per step: {} {}", ns(per_step), ns(e.step_length()),
                               host_only ? "the program" : "the device",
-                              hidden    ? "hides that the training process itself loads data (num_workers=0)"
+                              hidden    ? "hides data loading in the training process itself (num_workers=0)"
                               : in_main ? "waits while the training process itself loads data (num_workers=0)"
                                         : "waits for the data loader"));
   save(f, hidden ? 0 : per_step, in_main ? kWorkerPessimism : kStarvedPessimism,
@@ -184,18 +183,20 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
   f.least_after = kLoaderShare;
   f.confidence = in_main ? Confidence::high : Confidence::medium;
   f.because =
-      in_main ? "the loader's class runs in the training process, and the wait is measured where the device "
-                "is idle"
-              : "the wait is measured where the device is idle; why the workers are late is not in this file";
+      hidden ? "the loader's class runs in the training process, and its time is recorded"
+      : in_main
+          ? "the loader's class runs in the training process, and the wait is measured where the device "
+            "is idle"
+          : "the wait is measured where the device is idle; this file does not show why the workers are late";
   const std::string loading = fmt::format("{} ({})", advise::per_step(e, waited), percent(e.share(waited)));
   if (host_only || hidden)
     f.evidence = {see::input_wait(loading)};
   else
     f.evidence = {see::idle("cause input, " + loading), see::input_wait("per step")};
   if (host_only)
-    f.because =
-        fmt::format("the loader's range is in the file; no device is recorded{}",
-                    in_main ? "" : "; what waits less may compute faster too, so high is above the wait");
+    f.because = fmt::format(
+        "the loader's range is in the file; no device is recorded{}",
+        in_main ? "" : "; less waiting may also speed up compute, so the high end exceeds the wait");
   const std::int64_t rest = std::max<std::int64_t>(1, e.step_length() - per_step);
   const std::int64_t batch = mean_wait(waits, per_step);
   const std::int64_t workers = std::clamp<std::int64_t>((batch + rest - 1) / rest + 1, 2, 32);
@@ -205,8 +206,8 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
                     "the step without {} {}.",
                     workers, host_only ? "" : ", pin_memory=True", ns(batch),
                     host_only ? "loading" : "that wait", ns(rest))
-              : "More workers up to the cores; if they are busy, move decoding out of them or cache "
-                "it; raise prefetch_factor.";
+              : "More workers, up to the number of cores; if the cores are busy, move decoding out of the "
+                "workers or cache it; raise prefetch_factor.";
   f.verify = "The loader's share of the step falls under 2 %, and other host rows grow by less than 10 %.";
   f.effort = Effort::option;
   return f;
@@ -228,15 +229,15 @@ std::optional<Claim> host_preprocess(const Evidence& e, Bound bound) {
   save(f, cost / e.steps(), kPreprocessPessimism, host_only ? kSlowedToo : 1);
   f.confidence = Confidence::medium;
   f.because = host_only ? "no backward pass goes through these operators"
-                        : "these ranges launch nothing, and the device has nothing to do meanwhile";
+                        : "these ranges launch nothing, and the device is idle meanwhile";
   const std::string shown = fmt::format("time by place, after loading, {}{}", per_step(e, cost),
                                         most.source.empty() ? "" : ", most at " + placed(most.source));
   f.evidence = {host_only ? see::host_time(shown) : see::idle(shown)};
   f.remedy =
-      "Move this work into the dataset or collate_fn (workers do it ahead), or behind the copy to the device "
+      "Move this work into the dataset or collate_fn (workers do it ahead), or after the copy to the device "
       "(torchvision.transforms.v2 runs there).";
-  f.verify = host_only ? "The forward pass begins right behind the loader's range."
-                       : "The first copy of a step starts right behind the loader's range.";
+  f.verify = host_only ? "The forward pass begins right after the loader's range."
+                       : "The first copy of a step starts right after the loader's range.";
   f.effort = Effort::code;
   return f;
 }
@@ -244,44 +245,56 @@ std::optional<Claim> host_preprocess(const Evidence& e, Bound bound) {
 constexpr Rule kInputRules[] = {
     {RuleId::I01, "the training process itself loads data", false,
      [](const Evidence& e, Bound bound) { return slow_loader(e, bound, true); },
-     R"(Looks at: `idle`, cause `input` (`host_data_loading` of `overview`, where no device is recorded); `input_wait` for the kind of
-loader. Fires for a loader that runs in the training process, from kLoaderShare of the window on. Loading that the device hides is a
-candidate too: replay tells whether it limits next.
+     R"(Looks at: `idle`, cause `input` (`host_data_loading` of `overview`, where no device is recorded);
+`input_wait` for the kind of loader. Fires for a loader that runs in the training process and takes at least
+kLoaderShare of the window. Loading that the device hides is a candidate too: replay shows whether it limits
+next.
 
-Saving: replay without data loading. Low is kWorkerPessimism of it: workers slow the main process down.
+Saving: replay without data loading. The low end is kWorkerPessimism of it: workers slow the main process
+down.
 
-Silent on: loading that the device hides, unless it would limit once other findings are done; loaders with worker processes (I02).)"},
+Silent on: loading that the device hides, unless it would limit once other findings are done; loaders with
+worker processes (I02).)"},
     {RuleId::I02, "the loader's workers are late", false,
      [](const Evidence& e, Bound bound) { return slow_loader(e, bound, false); },
-     R"(Looks at: the same as I01. Fires for a loader with worker processes, or of an unknown kind, from kLoaderShare of the window on, when
-half of the steps wait so long; without a device, where nothing hides it, kQueueFetch a batch of worker processes aside.
+     R"(Looks at: the same as I01. Fires for a loader with worker processes, or of an unknown kind, that takes
+at least kLoaderShare of the window and of at least half of the steps. Without a device nothing hides the
+fetching of batches: kQueueFetch per batch of worker processes is subtracted first.
 
-Saving: replay without data loading. Low is kStarvedPessimism of it: the cores may be used up. Without a device high is kSlowedToo of it.
+Saving: replay without data loading. The low end is kStarvedPessimism of it: the cores may be used up. Without
+a device, the high end is kSlowedToo of it.
 
 Silent on: waits of single batches (I04) and of restarted workers (I03).)"},
-    {RuleId::I03, "workers are started again for every pass", false, worker_restart,
-     R"(Looks at: *Each wait* of `input_wait`, loaders with worker processes. Fires when at least two waits take kRestartTimes the median
-wait, each behind an earlier wait of the same step, the one that ended the loop before: where that took kWorkersEnd, or the first batch
-kRestart, the workers ended with it. Both together from kBurstShare of the window on.
+    {RuleId::I03, "workers are restarted for every pass over the data", false, worker_restart,
+     R"(Looks at: *Each wait* of `input_wait`, loaders with worker processes. Fires when at least two waits
+take kRestartTimes times the median wait, and each follows another wait in the same step: the end of the
+previous loop. Workers were restarted if that end took kWorkersEnd, or the first batch kRestart. Both waits
+together hold at least kBurstShare of the window.
 
-Saving: the exposed part of both waits, spread over the steps; low is kWorkerPessimism of it.
+Saving: the exposed part of both waits, spread over the steps; the low end is kWorkerPessimism of it.
 
 Silent on: the first pass.)"},
     {RuleId::I04, "batches come in bursts", true, bursts,
-     R"(Looks at: *Each wait* of `input_wait`, loaders with worker processes. Fires with kWaitsToCompare waits and more, half of them under kBurstMedian of their mean and one of kBurstWait, and kBurstShare of the window idle for cause `input` (in the loader, where no device is recorded).
+     R"(Looks at: *Each wait* of `input_wait`, loaders with worker processes. Fires with at least
+kWaitsToCompare waits, half of them under kBurstMedian of the mean and one of at least kBurstWait, and with
+kBurstShare of the window idle for cause `input` (in the loader, where no device is recorded).
 
 Saving: kBurstLeast to kBurstMost of that idle time.
 
 Silent on: restarted workers (I03); loaders that are always late (I02).)"},
     {RuleId::I05, "the host prepares the batch after it was loaded", true, host_preprocess,
-     R"(Looks at: *Idle time by place* of `idle`, `after loading`, causes `op` and `python`: ranges behind a wait for data that end before the
-call that launches the step's first device work. Fires from kLoaderShare of the window on.
+     R"(Looks at: *Idle time by place* of `idle`, `after loading`, causes `op` and `python`: ranges after a
+wait for data that end before the call that launches the step's first device work. Fires when these ranges
+hold at least kLoaderShare of the window.
 
-Saving: that time; low is kPreprocessPessimism of it, high kSlowedToo where no device is recorded.
+Saving: that time; the low end is kPreprocessPessimism of it, the high end kSlowedToo where no device is
+recorded.
 
-Without a device: *Host time by place* of `host_time`, until an operator begins that a backward pass goes back through.
+Without a device: *Host time by place* of `host_time`, until the first operator that a backward pass goes
+through.
 
-Silent on: tiny work on scalars; work that the device hides; the conversion that is part of the first copy.)"},
+Silent on: tiny work on scalars; work that the device hides; the conversion that is part of the first
+copy.)"},
 };
 
 }  // namespace

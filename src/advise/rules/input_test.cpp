@@ -23,8 +23,8 @@ TEST(InputRules, PreparingTheBatch) {
   EXPECT_FALSE(Advice(program).has("I05"));
 }
 
-/// Steps of one kernel of 2 ms whose loads take what `length_of` says, in ms; `twice`: such a step begins
-/// with the wait that ended the loop before, of `end` µs.
+/// Steps of one kernel of 2 ms after a load of `length_of(step)` ms. If `twice(step)`, the step begins with
+/// another wait, of `end` µs, in which the previous loop ended.
 template <class LengthOf, class Twice>
 std::string loads(int steps, const char* kind, LengthOf length_of, Twice twice, int end = 100) {
   test::EventText events;
@@ -55,11 +55,12 @@ TEST(InputRules, WorkersThatAreAlwaysLate) {
   EXPECT_EQ(Advice(loads(20, kWorkers, [](int) { return 2; }, kNever)).ids(), test::Cells{"I02"});
 }
 
-// Every fifth batch is 10 ms late, the others come at once.
+// Every fifth batch is 10 ms late, the others are ready at once.
 TEST(InputRules, WorkersThatDeliverInBursts) {
   const Advice advice(loads(20, kWorkers, [](int step) { return step % 5 == 0 ? 10 : 0; }, kNever));
   EXPECT_EQ(advice.cell("I04", "title"),
-            "4 of 20 waits for data take up to 10.0 ms and the others nothing: batches come in bursts");
+            "4 of 20 waits for data take up to 10.0 ms, the others under a quarter of that: batches come in "
+            "bursts");
   EXPECT_FALSE(advice.has("I02"));
   EXPECT_FALSE(Advice(loads(20, kWorkers, [](int) { return 0; }, kNever)).has("I04"));
 }
@@ -70,7 +71,7 @@ TEST(InputRules, WorkersThatAreStartedAgain) {
   const auto slow = [](int step) { return step % 8 == 0 ? 400 : 1; };
   const Advice advice(loads(24, kWorkers, slow, pass));
   EXPECT_EQ(advice.cell("I03", "title"),
-            "400 ms at the start of each of 3 passes over the data: the workers are started again");
+            "400 ms at the start of each of 3 passes over the data: the workers are restarted");
   // 3 × (400 + 0.1) ms over 24 steps. Seen 3 times it could come 54 % more often, √((1 - 1/8) / 3): more than
   // a step takes beside its kernel.
   EXPECT_EQ(advice.cell("I03", "saving_low"), "13801598");  // 46 % of 0.6 × 50.01 ms
@@ -81,15 +82,15 @@ TEST(InputRules, WorkersThatAreStartedAgain) {
   EXPECT_FALSE(Advice(loads(24, kWorkers, [](int) { return 1; }, pass)).has("I03"));
 }
 
-// Forked workers start in 30 ms; that they were ended before shows in the 7 ms that the end of the loop took.
+// Forked workers start in 30 ms. The end of the loop took 7 ms, which shows that the old ones were ended.
 TEST(InputRules, WorkersThatAreForkedAgain) {
   const auto pass = [](int step) { return step % 8 == 0; };
   const auto slow = [](int step) { return step % 8 == 0 ? 30 : 1; };
   const Advice advice(loads(24, kWorkers, slow, pass, 7000));
   EXPECT_EQ(advice.cell("I03", "title"),
-            "37.0 ms at the start of each of 3 passes over the data: the workers are started again");
+            "37.0 ms at the start of each of 3 passes over the data: the workers are restarted");
   EXPECT_FALSE(advice.has("I04"));
-  EXPECT_FALSE(Advice(loads(24, kWorkers, slow, pass)).has("I03"));  // they stayed: the loop ended at once
+  EXPECT_FALSE(Advice(loads(24, kWorkers, slow, pass)).has("I03"));  // workers stayed: the loop ended at once
   const auto seldom = [](int step) { return step % 200 == 0; };
   const auto short_one = [](int step) { return step % 200 == 0 ? 11 : 1; };
   EXPECT_FALSE(Advice(loads(400, kWorkers, short_one, seldom, 1000)).has("I03"));  // 2 % of the window
@@ -98,8 +99,8 @@ TEST(InputRules, WorkersThatAreForkedAgain) {
             (test::Cells{"I02", "H09"}));  // what every step pays, and the two long steps
 }
 
-// The device takes 3 ms a step, 2 of them for reductions that nothing hides, the host 2: 1.8 to load a batch
-// and 0.2 to launch. Loading limits once the reductions do not.
+// The device takes 3 ms a step, 2 of them for reductions that nothing hides. The host takes 2: 1.8 to load a
+// batch and 0.2 to launch. Loading limits once the reductions do not.
 TEST(InputRules, LoadingThatALateReductionHides) {
   test::EventText events;
   int id = 0;

@@ -15,12 +15,14 @@ namespace stepscope::advise {
 namespace {
 
 constexpr std::string_view kChainDoc =
-    R"(Looks for a device that is busy for at least `kBusyShare` of the window and spends at least `kPointwiseShare` of compute time in kernels of the kinds
-pointwise and cast (`kernels`): each reads and writes memory for little arithmetic, and no compiler has fused them. Saving: their time and
-that of copies and concatenations between them × `kFusedLeast` to `kFusedMost`, or to what fusing each run of neighbours over as many elements saves
-(chained_share) where that is more; through replay where launches are linked. Recordings bound by the host list it under what comes next. Silent
-for trainings at 14 to 25 %, and for kernels that Inductor or Triton made (kind compiled). Without a device: element-wise operators (`host_time`)
-of that share of the window that take kLayerWork on average; the saving is the same share of their time.)";
+    R"(Looks for a device that is busy for at least `kBusyShare` of the window and spends at least
+`kPointwiseShare` of compute time in kernels of the kinds pointwise and cast (`kernels`): each reads and
+writes memory for little arithmetic, and no compiler has fused them. Saving: `kFusedLeast` to `kFusedMost` of
+their time and that of copies and concatenations between them; up to what fusing each run of neighbours over
+as many elements saves (chained_share), if that is more; by replay where launches are linked. When the host
+limits, the finding is listed under what comes next. Silent for trainings at 14 to 25 %, and for kernels that
+Inductor or Triton made (kind compiled). Without a device: element-wise operators (`host_time`) that hold that
+share of the window and take at least kLayerWork on average; the saving is the same share of their time.)";
 
 std::optional<Claim> pointwise_chain(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only) return pointwise_on_cpu(e);
@@ -41,7 +43,7 @@ std::optional<Claim> pointwise_chain(const Evidence& e, Bound bound) {
   f.shortens_kernels = true;
   device_only(f, bound);
   f.confidence = Confidence::medium;
-  if (!f.next) f.because = "known by kernel names; how many fuse depends on what stands between them";
+  if (!f.next) f.because = "kernel names show it; how many fuse depends on the operators between them";
   f.evidence = {see::kernels(fmt::format("kinds pointwise {}, cast {}, copy and concat {}",
                                          percent(kind_share(e, {KernelKind::pointwise})),
                                          percent(kind_share(e, {KernelKind::cast})),
@@ -55,9 +57,10 @@ std::optional<Claim> pointwise_chain(const Evidence& e, Bound bound) {
 }
 
 constexpr std::string_view kSmallGridDoc =
-    R"(Looks for at least `kSmallGridShare` of compute time in kernels with fewer blocks than the device has multiprocessors (`kernels`: small_grid_share;
-recorded on CUDA). Saving: up to `kSmallGridSaving` of that time. In a recording bound by the host it is evidence of H01 and not a
-finding: there larger kernels cost nothing until the queue is full.)";
+    R"(Looks for at least `kSmallGridShare` of compute time in kernels with fewer blocks than the device has
+multiprocessors (`kernels`: small_grid_share; recorded on CUDA). Saving: up to `kSmallGridSaving` of that
+time. When the host limits, it is evidence of H01 and not a finding: larger kernels then cost nothing until
+the queue is full.)";
 
 std::optional<Claim> small_grid(const Evidence& e, Bound bound) {
   const double share = small_grid_share(e);
@@ -71,7 +74,7 @@ std::optional<Claim> small_grid(const Evidence& e, Bound bound) {
   f.shortens_kernels = true;
   device_only(f, bound);
   f.confidence = Confidence::medium;
-  f.because = "the launches state their grids";
+  f.because = "each launch records its grid";
   f.evidence = {see::kernels("small_grid_share, blocks_per_sm" + room_for_more(e))};
   f.remedy =
       "A larger batch; batch requests, heads or experts into one product (grouped matmul); independent work "
@@ -82,10 +85,13 @@ std::optional<Claim> small_grid(const Evidence& e, Bound bound) {
 }
 
 constexpr std::string_view kOccupancyDoc =
-    R"(Looks for one kernel of the program or of a compiler (*Kernels of low occupancy* of `kernels`) with `kOwnKernelShare` of compute time that holds less than `kLowOccupancy` of a multiprocessor's
-threads although each gets `kMinBlocks` blocks. Saving: `kOccupiedLeast` to `kOccupiedMost` times as fast, through replay where launches are linked; what comes next where the host limits. Silent
-for kernels of PyTorch's and the vendors' libraries, which run well so, and for those that move `kFarFromRoof` of what the device's memory does by the sizes of
-their operator's tensors. Low confidence: without counters nobody knows what the kernel waits for.)";
+    R"(Looks for one kernel of the program or of a compiler (*Kernels of low occupancy* of `kernels`) with
+`kOwnKernelShare` of compute time that holds less than `kLowOccupancy` of a multiprocessor's threads although
+each multiprocessor gets `kMinBlocks` blocks. Saving: `kOccupiedLeast` to `kOccupiedMost` times as fast, by
+replay where launches are linked; when the host limits, listed under what comes next. Silent for kernels of
+PyTorch's and the vendors' libraries, which run well at low occupancy, and for kernels that reach
+`kFarFromRoof` of the device's memory bandwidth by the sizes of their operator's tensors. Low confidence:
+without counters it is unknown what the kernel waits for.)";
 
 std::optional<Claim> low_occupancy(const Evidence& e, Bound bound) {
   for (const analyze::LowOccupancy* row :
@@ -106,7 +112,7 @@ std::optional<Claim> low_occupancy(const Evidence& e, Bound bound) {
     if (!f.next) f.because = "occupancy is estimated at launch; what the kernel waits for is not recorded";
     f.evidence = {see::kernels("kernels of low occupancy")};
     f.remedy =
-        "Fewer registers or a smaller tile a block: num_warps, num_stages and maxnreg of a Triton kernel, "
+        "Fewer registers or a smaller tile per block: num_warps, num_stages and maxnreg of a Triton kernel, "
         "__launch_bounds__ of a C++ one.";
     f.verify = "kernels: occupancy of this kernel above 0.25, and its mean shorter.";
     f.effort = Effort::code;
@@ -116,9 +122,11 @@ std::optional<Claim> low_occupancy(const Evidence& e, Bound bound) {
 }
 
 constexpr std::string_view kAttentionDoc =
-    R"(Looks for attention in parts (`products`): a product, a softmax over its scores and a product with that below one range, with scores of at least `kMaxScores` in both
-directions or of unknown size, that take `kProductShare` of compute time. Saving: 0.7 of the time between the products to all of it and 0.3 of theirs; the backward pass
-gains likewise and is not counted. Silent for short sequences, for fused attention (flash, SDPA), and when the host limits.)";
+    R"(Looks for attention in parts (`products`): inside one range a product, a softmax over its scores and a
+product with the result. The scores have at least `kMaxScores` rows and columns, or an unknown size, and the
+parts take at least `kProductShare` of compute time. Saving: from 0.7 of the time between the products, to all
+of it plus 0.3 of the products' time. The backward pass gains likewise and is not counted. Silent for short
+sequences, for fused attention (flash, SDPA), and when the host limits.)";
 
 std::optional<Claim> parted_attention(const Evidence& e, Bound bound) {
   if (bound == Bound::host) return std::nullopt;
@@ -150,7 +158,7 @@ std::optional<Claim> parted_attention(const Evidence& e, Bound bound) {
   f.evidence = {see::products("attention in parts")};
   f.remedy =
       "F.scaled_dot_product_attention; attn_implementation=\"sdpa\" or \"flash_attention_2\" in "
-      "Transformers; FlexAttention for masks of your own. Half precision, as flash kernels need it.";
+      "Transformers; FlexAttention for masks of your own. Use half precision: flash kernels need it.";
   f.verify = "Kernels named flash or fmha appear; no softmax between products.";
   f.effort = Effort::one_line;
   return f;
@@ -159,7 +167,7 @@ std::optional<Claim> parted_attention(const Evidence& e, Bound bound) {
 constexpr Rule kKernelRules[] = {
     {RuleId::K01, "element-wise kernels are not fused", true, pointwise_chain, kChainDoc},
     {RuleId::K02, "kernels are too small for the device", true, small_grid, kSmallGridDoc},
-    {RuleId::K03, "a kernel of the program's own holds few threads", true, low_occupancy, kOccupancyDoc},
+    {RuleId::K03, "a kernel of the program has low occupancy", true, low_occupancy, kOccupancyDoc},
     {RuleId::K07, "attention is not fused", true, parted_attention, kAttentionDoc},
 };
 

@@ -4,7 +4,7 @@
 namespace stepscope::advise {
 namespace {
 
-/// 80 products and 20 kernels of another name; args: theirs.
+/// `count` kernels of that name, and products up to 100 kernels in all.
 Step own_kernels(int count, const std::string& name, double occupancy, double blocks) {
   return {
       {{100 - count, kGemm},
@@ -14,7 +14,7 @@ Step own_kernels(int count, const std::string& name, double occupancy, double bl
             occupancy, blocks)}}};
 }
 
-// 2 ms of kernels that take 1/1.1 to 1/1.5 of it: 0.18 to 0.67 ms go.
+// 2 ms of kernels, at 1.1 to 1.5 times the rate: 0.18 to 0.67 ms are saved.
 TEST(KernelRules, LowOccupancy) {
   const Step low = own_kernels(20, "my_scan", 12, 4);
   EXPECT_EQ(
@@ -56,26 +56,25 @@ Step tiled_products(int m, int blocks, int length = 100) {
   return {{slow, fast}, "aten::mm"};
 }
 
-// 12 × 12 tiles are 1.09 rounds of 132; of two rounds 120 of 264 places are empty, 45 % of 1 ms.
+// 12 × 12 tiles are 1.09 rounds of 132; 120 of the 264 places in two rounds are empty, 45 % of 1 ms.
 TEST(KernelRules, WaveQuantisation) {
   const Step step = tiled_products(1536, 144);
-  EXPECT_EQ(
-      cell(step, "K05", "title"),
-      "aten::mm 1536×1536×4096 in bf16 fills 1.09 rounds of the device's multiprocessors, the last one to "
-      "9.09 %");
+  EXPECT_EQ(cell(step, "K05", "title"),
+            "aten::mm 1536×1536×4096 in bf16 fills 1.09 rounds of the device's multiprocessors, the last one "
+            "only to 9.09 %");
   EXPECT_EQ(cell(step, "K05", "saving_low"), "0");
   EXPECT_NEAR(std::stod(cell(step, "K05", "saving_high")), 454'545, 5);
   EXPECT_FALSE(has(step, "K06"));                           // K05 explains it
   EXPECT_FALSE(has(tiled_products(1408, 132), "K05"));      // one round exactly
   EXPECT_TRUE(has(tiled_products(1408, 132), "K06"));       // 18 % of the roof, and no cause known
-  EXPECT_FALSE(has(tiled_products(1280, 120), "K05"));      // less than one
+  EXPECT_FALSE(has(tiled_products(1280, 120), "K05"));      // less than one round
   EXPECT_FALSE(has(tiled_products(1536, 132), "K05"));      // persistent
   EXPECT_FALSE(has(tiled_products(1536, 144, 60), "K05"));  // 322 of 494 TFLOP/s
 }
 
 const std::string kFallback = "void implicit_convolve_sgemm<float, 1024>";
 
-// 1 ms in fallback kernels; at 1.3 times the rate 0.23 ms go.
+// 1 ms in fallback kernels; at 1.3 times the rate 0.23 ms are saved.
 TEST(KernelRules, FallbackConvolutions) {
   Step step{{{90, kGemm}, {10, kFallback}}};
   EXPECT_FALSE(has(step, "K08"));  // no convolution launched them
@@ -96,7 +95,7 @@ std::string range(const char* category, const std::string& name, double from, do
       name, from, length, args);
 }
 
-/// Two steps of 40 kernels of 100 µs, ten of them fallbacks of convolutions of images of that height.
+/// Two steps of 40 kernels of 100 µs, ten of them fallbacks of convolutions with these image heights.
 bool speaks_of_fallbacks(int first_height, int second_height) {
   std::string events;
   int device = 5;
@@ -137,11 +136,11 @@ TEST(KernelRules, NeedlessBias) {
   EXPECT_FALSE(has(step, "K08"));
   for (int i = 1; i <= 10; ++i) step.more += range("cpu_op", "aten::batch_norm", 2 * i + 1.4, 0.2);
   EXPECT_EQ(cell(step, "K08", "title"),
-            "10 kernels per step add biases of convolutions that a batch norm takes away again");
+            "10 kernels per step add biases of convolutions that a batch norm subtracts again");
   EXPECT_EQ(cell(step, "K08", "saving_high"), "1000000");
 }
 
-/// `count` kernels in the second half, of which the backward pass computes 20 again.
+/// 100 kernels, of which `again` are recomputed for the backward pass.
 Step checkpointed(int again, const std::string& more = "") {
   Step step{{{100, kGemm}}};
   step.more = range("python_function", "torch/utils/checkpoint.py(9): recompute_fn", 1.5, 2 * again) + more;
@@ -156,10 +155,10 @@ std::string memory(double at, long bytes, long total, int address) {
 
 constexpr long kGb = 1'000'000'000;
 
-// 2 ms are computed again; 0.4 to 1.8 ms of them go.
+// 2 ms are computed again; 0.4 to 1.8 ms of them are saved.
 TEST(KernelRules, Recompute) {
   EXPECT_EQ(cell(checkpointed(20), "K09", "title"),
-            "20.0 % of kernel time (2.00 ms per step) computes activations again");
+            "20.0 % of kernel time (2.00 ms per step) recomputes activations");
   EXPECT_NEAR(std::stod(cell(checkpointed(20), "K09", "saving_low")), 400'000, 100);
   EXPECT_NEAR(std::stod(cell(checkpointed(20), "K09", "saving_high")), 1'800'000, 100);
   EXPECT_EQ(cell(checkpointed(20), "K09", "confidence"), "low");
@@ -172,8 +171,7 @@ TEST(KernelRules, RecomputationBelowTheCheckpointsNode) {
   Step step{{{100, kGemm}}};
   step.more = range("cpu_op", node + "CheckpointFunctionBackward", 1.5, 80) +
               range("cpu_op", node + "MmBackward0", 41.5, 39);
-  EXPECT_EQ(cell(step, "K09", "title"),
-            "20.0 % of kernel time (2.00 ms per step) computes activations again");
+  EXPECT_EQ(cell(step, "K09", "title"), "20.0 % of kernel time (2.00 ms per step) recomputes activations");
   EXPECT_EQ(cell(step, "K09", "evidence"), "kernels: recomputed work, known by the checkpoint's node");
 }
 
@@ -183,14 +181,14 @@ TEST(KernelRules, RecomputationThatMakesTheProgramFit) {
     return checkpointed(20, memory(0.5, peak - 30 * kGb, peak - 30 * kGb, 1) + memory(3, 30 * kGb, peak, 2) +
                                 memory(3.2, 20 * kGb, peak, 3) + memory(3.4, -20 * kGb, peak, 3));
   };
-  EXPECT_NE(cell(with_peak(40 * kGb), "K09", "because").find("holding the activations takes 27.9 GiB"),
+  EXPECT_NE(cell(with_peak(40 * kGb), "K09", "because").find("keeping the activations takes 27.9 GiB"),
             std::string::npos)
       << cell(with_peak(40 * kGb), "K09", "because");
   EXPECT_FALSE(has(with_peak(50 * kGb), "K09"));
 }
 
-/// Ten steps of 40 kernels in two sizes, one behind the other; from step `from` on they take `pace` times as
-/// long. Of the first kernels of a step, `brief` take 5 µs in all steps.
+/// Ten steps of 40 kernels of two lengths, back to back; from step `from` on they take `pace` times as long.
+/// The first `brief` kernels of a step always take 5 µs.
 report::Table ten_steps(int from, double pace, double host_pace = 1, const char* later_grid = "[64, 1, 1]",
                         int brief = 0) {
   std::string events;
@@ -202,7 +200,7 @@ report::Table ten_steps(int from, double pace, double host_pace = 1, const char*
       const double each = (slow ? host_pace : 1) * 10;
       const double length = i < brief ? 5 : (i % 2 == 0 ? 90 : 60) * (slow ? pace : 1);
       const int id = step * 40 + i + 1;
-      for (int name = 0; name < 5; ++name)  // operators enough to know the host's pace by
+      for (int name = 0; name < 5; ++name)  // enough operators to measure the host's pace
         events += range("cpu_op", fmt::format("aten::op{}", name), host + name * each / 5, each / 5 - 0.1);
       events += range("cuda_runtime", "cudaLaunchKernel", host, 0.5,
                       fmt::format(R"(, "args": {{"correlation": {}}})", id));
@@ -240,7 +238,7 @@ TEST(KernelRules, ClockDrift) {
   EXPECT_EQ(cell_of(ten_steps(10, 1.1), "title"), "");
   EXPECT_EQ(cell_of(ten_steps(5, 1.1, 1.2), "title"), "");              // the host slows down as well
   EXPECT_EQ(cell_of(ten_steps(5, 1.1, 1, "[80, 1, 1]"), "title"), "");  // inputs have grown
-  // 5.5 µs are 5 in a file of whole µs: such kernels show nothing, unless a digit below says that they could.
+  // A file of whole µs has 5 for 5.5 µs: such kernels show nothing, unless other times have digits below.
   EXPECT_NE(cell_of(ten_steps(5, 1.1, 1, "[64, 1, 1]", 4), "title"), "");
   EXPECT_EQ(cell_of(ten_steps(5, 1.101, 1, "[64, 1, 1]", 4), "title"), "");
 }

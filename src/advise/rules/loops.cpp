@@ -18,8 +18,8 @@ namespace {
 using report::format_value;
 using report::Unit;
 
-/// The loop whose `idle` time is most: of its own, one that launches short kernels and waits for none of
-/// them.
+/// The loop with the largest `idle`, among those without a rule of their own that launch short kernels and do
+/// not wait in every round.
 const analyze::OpLoop* dearest_loop(const Evidence& e, std::int64_t analyze::OpLoop::* idle) {
   const analyze::OpLoop* dearest = nullptr;
   for (const analyze::OpLoop* loop : e.mine(e.reports().launches.loops, "Loops of operators")) {
@@ -56,10 +56,9 @@ std::optional<Claim> repeated_ops(const Evidence& e, Bound bound) {
   f.claimed = static_cast<std::int64_t>(static_cast<double>(idle / e.steps()) * (1 - left));
   f.confidence = Confidence::medium;
   f.because = fmt::format(
-      "the same operators follow each other below {}, and half of what they launch is shorter "
-      "than {}",
+      "the same operators repeat inside {}, and half of the events that they launch are shorter than {}",
       loop->parent.empty() ? "one range" : report::short_name(loop->parent, 60), ns(loop->median + 1));
-  f.evidence = {see::launches(fmt::format("loops of operators; {}, the device idle in {} of it",
+  f.evidence = {see::launches(fmt::format("loops of operators; {}, the device idles for {} of it",
                                           per_step(e, loop->host), ns(idle / e.steps())))};
   f.remedy = fmt::format(
       "Replace the loop{} by one operator on a larger tensor: torch.stack and a batched operator, indexing "
@@ -86,11 +85,11 @@ std::optional<Claim> many_queries(const Evidence& e, Bound) {
     f.ideal = {scale_of(Scale::What::host, calls->name, 0)};
     f.pessimism = kQueryPessimism;
     f.confidence = Confidence::medium;
-    f.because = "it is asked at least once per kernel";
+    f.because = "it is called at least once per kernel";
     f.evidence = {see::launches("other calls of the runtime")};
     f.remedy = fmt::format(
-        "Find who asks ({} below which operator: `stepscope show call_tree`): cache the answer, poll less "
-        "often, or upgrade the library that does it.",
+        "Find the operator that calls {} (`stepscope show call_tree`): cache the answer, poll less often, or "
+        "upgrade its library.",
         calls->name);
     f.verify = "Fewer such calls than kernels.";
     f.effort = Effort::code;
@@ -101,25 +100,30 @@ std::optional<Claim> many_queries(const Evidence& e, Bound) {
 
 constexpr Rule kLoopRules[] = {
     {RuleId::H05, "a loop launches many small kernels", true, repeated_ops,
-     R"(Looks at: *Loops of operators* of `launches`: 1 to 8 operators 10 times and more in a row below one range. Fires for
-the loop with most `idle`, when the program is host-bound or mixed, each round launches something, half of it is shorter than
-kTinyKernel, the device works for no more than kLayerWork a round, and is idle in kLoopShare of the window there. When it is device-bound,
-`pauses` take the place of `idle`, and come to kPausesOfLoop of what the device does there: launching early does not shorten the pause before
-each kernel.
+     R"(Looks at: *Loops of operators* of `launches`: 1 to 8 operators that repeat at least 10 times in a row
+inside one range. Fires for the loop with most `idle`, when the program is host-bound or mixed, each round
+launches something, half of these events are shorter than kTinyKernel, the device works for at most kLayerWork
+per round, and it idles there for at least kLoopShare of the window. When the program is device-bound,
+`pauses` replace `idle` and are at least kPausesOfLoop of the device's work there: launching early does not
+shorten the pause before each kernel.
 
-Saving: replay with the loop's operators and what they launch at kLoopPessimism of their time to two rounds of it.
+Saving: replay with the loop's operators and what they launch at kLoopPessimism of their time (low end) to two
+rounds (high end).
 
-Without a device: the loop with most `host` time, from kLoopShare of the window on, with rounds of no more than kLayerWork and more of them
-than a step has parameters with gradients, as layers have one each. Saving: kLoopPessimism of that time less what recording cost, to all but two rounds of
-it less kSureRecording of that cost.
+Without a device: the loop with most `host` time, at least kLoopShare of the window, with at most kLayerWork
+per round and more rounds than a step has parameters with gradients, as each layer has at least one. Saving:
+from kLoopPessimism of that time minus what recording cost, to all but two rounds of it minus kSureRecording
+of that cost.
 
-Silent on: layers of a model, whose rounds differ or run longer kernels; loops that wait in each round (S01, S03); optimizer, zero_grad, buckets and broadcasts of data
-parallelism, which have rules of their own; loops that launch nothing.)"},
-    {RuleId::H06, "the runtime is asked the same again and again", true, many_queries,
-     R"(Looks at: *Other calls of the runtime by name* of `launches`: queries of properties, attributes, events, streams and occupancy.
-Fires for one with at least one call per kernel and kQueryShare of the window in them.
+Silent on: layers of a model, whose rounds differ or run longer kernels; loops that wait in each round (S01,
+S03); optimizer, zero_grad, and the buckets and broadcasts of data parallelism, which have rules of their own;
+loops that launch nothing.)"},
+    {RuleId::H06, "the same runtime query is repeated again and again", true, many_queries,
+     R"(Looks at: *Other calls of the runtime by name* of `launches`: queries of properties, attributes,
+events, streams and occupancy. Fires for a query with at least one call per kernel and kQueryShare of the
+window.
 
-Saving: replay without these calls; low is kQueryPessimism of it.
+Saving: replay without these calls; the low end is kQueryPessimism of it.
 
 Silent on: large counts that cost nothing.)"},
 };

@@ -23,9 +23,10 @@ std::vector<const analyze::MemoryPeak*> peaks_of(const Evidence& e) {
 }
 
 constexpr std::string_view kAllocationDoc =
-    R"(Looks for idle time of cause `alloc` (`idle`): the device waits while memory is allocated, freed or mapped; at least `kAllocationShare` of the window. Saving:
-replay without these calls, at least `kAllocationPessimism` of it. A warm caching allocator makes none in steady steps; library workspaces that are made once
-stay below the share.)";
+    R"(Looks for idle time of cause `alloc` (`idle`): the device waits while memory is allocated, freed or
+mapped, for at least `kAllocationShare` of the window. Saving: replay without these calls, at least
+`kAllocationPessimism` of it. A warm caching allocator makes no such calls in steady steps; library workspaces
+that are made once stay below the share.)";
 
 std::optional<Claim> allocation(const Evidence& e, Bound) {
   const std::int64_t cost = e.idle(IdleCause::alloc);
@@ -46,7 +47,8 @@ std::optional<Claim> allocation(const Evidence& e, Bound) {
 }
 
 constexpr std::string_view kLimitDoc =
-    R"(Looks for a peak of allocated memory (`memory_events`) above `kMemoryShare` of the device's memory. A risk without a saving. Silent without `[memory]` events.)";
+    R"(Looks for a peak of allocated memory (`memory_events`) above `kMemoryShare` of the device's memory. A
+risk without a saving. Silent without `[memory]` events.)";
 
 std::optional<Claim> memory_limit(const Evidence& e, Bound) {
   for (const analyze::MemoryPeak* peak : peaks_of(e)) {
@@ -60,7 +62,7 @@ std::optional<Claim> memory_limit(const Evidence& e, Bound) {
                       format_value(peak->allocated, Unit::bytes), format_value(device->memory, Unit::bytes)));
       f.confidence = Confidence::medium;
       f.because = "the allocator reports it; a risk, not a cost of time";
-      f.evidence = {see::memory_events("peak, and what was alive then")};
+      f.evidence = {see::memory_events("peak, and what was allocated then")};
       f.remedy =
           "Checkpoint activations, zero_grad(set_to_none=True), mixed precision, a smaller micro-batch with "
           "accumulation.";
@@ -73,9 +75,10 @@ std::optional<Claim> memory_limit(const Evidence& e, Bound) {
 }
 
 constexpr std::string_view kFragmentedDoc =
-    R"(Looks for memory that the allocator holds and the program does not use at the peaks (`memory_events`: peak_reserved - peak_allocated): more than `kFragmentedShare` of what is
-reserved, and more than `kFragmentedBytes`. A hint without a saving: the next larger tensor may fail although memory is free. Low confidence: totals do not
-show how large the free blocks are.)";
+    R"(Looks for memory that the allocator holds but the program does not use at the peaks (`memory_events`:
+peak_reserved - peak_allocated): more than `kFragmentedShare` of the reserved memory, and more than
+`kFragmentedBytes`. A hint without a saving: the next larger tensor may fail although memory is free. Low
+confidence: totals do not show how large the free blocks are.)";
 
 std::optional<Claim> fragmentation(const Evidence& e, Bound) {
   for (const analyze::MemoryPeak* peak : peaks_of(e)) {
@@ -84,10 +87,10 @@ std::optional<Claim> fragmentation(const Evidence& e, Bound) {
         static_cast<double>(held - used) <= kFragmentedShare * static_cast<double>(held))
       continue;
     Claim f = claim(e, RuleId::A04,
-                    fmt::format("The allocator holds {} and the program uses at most {} of it",
+                    fmt::format("The allocator holds {}, but the program uses at most {} of it",
                                 format_value(held, Unit::bytes), format_value(used, Unit::bytes)));
     f.confidence = Confidence::low;
-    f.because = "totals do not show how large the free blocks are; no cost of time";
+    f.because = "totals do not show how large the free blocks are; it costs no time";
     f.evidence = {see::memory_events("peak_reserved, peak_allocated of " + peak->memory.name())};
     f.remedy =
         "PYTORCH_ALLOC_CONF=expandable_segments:True (PYTORCH_CUDA_ALLOC_CONF before PyTorch 2.9), or "
@@ -99,11 +102,12 @@ std::optional<Claim> fragmentation(const Evidence& e, Bound) {
 }
 
 constexpr std::string_view kGrowthDoc =
-    R"(Looks for a memory whose lowest level (`memory_events`: memory of each step) rises in each of at least `kGrowingSteps` steps, by more than `kGrowthBytes` and `kGrowthShare` of the peak per step (median
-of the slopes between all pairs of steps, Theil and Sen). No saving: it ends in a lack of memory. Low confidence, as caches that warm up and sequences that grow
-look the same in a short recording.)";
+    R"(Looks for a memory whose lowest level (`memory_events`: memory of each step) rises in each of at least
+`kGrowingSteps` steps, by more than `kGrowthBytes` and `kGrowthShare` of the peak per step (median of the
+slopes between all pairs of steps, Theil and Sen). No saving: such a program runs out of memory. Low
+confidence, as caches that warm up and sequences that grow look the same in a short recording.)";
 
-/// Median slope between all pairs of values, one apart each; 0 when they do not all rise.
+/// Median slope over all pairs of values, which are one step apart; 0 unless every value rises.
 std::int64_t steady_growth(const std::vector<std::int64_t>& levels) {
   std::vector<std::int64_t> slopes;
   for (std::size_t i = 0; i < levels.size(); ++i) {
@@ -115,9 +119,9 @@ std::int64_t steady_growth(const std::vector<std::int64_t>& levels) {
 }
 
 std::optional<Claim> growth(const Evidence& e, Bound) {
-  constexpr std::size_t kMaxSteps = 1'000;  // the pairs of more say nothing else
+  constexpr std::size_t kMaxSteps = 1'000;  // enough for the median; the pairs grow quadratically
   const auto steps = e.mine(e.reports().memory_events.steps, "Memory of each step");
-  for (std::size_t first = 0, last = 0; first < steps.size(); first = last) {  // of one memory
+  for (std::size_t first = 0, last = 0; first < steps.size(); first = last) {  // the rows of one memory
     std::vector<std::int64_t> levels;
     std::int64_t peak = 0;
     for (; last < steps.size() && steps[last]->memory == steps[first]->memory; ++last) {
@@ -130,14 +134,14 @@ std::optional<Claim> growth(const Evidence& e, Bound) {
         static_cast<double>(each) <= kGrowthShare * static_cast<double>(peak))
       continue;
     Claim f = claim(e, RuleId::A05,
-                    fmt::format("Memory of {} grows by {} in every one of {} steps",
-                                steps[first]->memory.name(), format_value(each, Unit::bytes), levels.size()));
+                    fmt::format("Memory of {} grows by {} in each of {} steps", steps[first]->memory.name(),
+                                format_value(each, Unit::bytes), levels.size()));
     f.confidence = Confidence::low;
-    f.because = "its lowest level rises from step to step; caches that warm up do so too";
+    f.because = "its lowest level rises from step to step; caches that warm up look the same";
     f.evidence = {see::memory_events("memory of each step; never freed")};
     f.remedy =
         "Store losses as loss.item() or loss.detach(), clear lists and hooks that keep tensors; compare two "
-        "snapshots (torch.cuda.memory._snapshot()) for the lines that allocate what stays.";
+        "snapshots (torch.cuda.memory._snapshot()) to find the lines whose allocations stay.";
     f.verify = "memory_events: lowest is the same in all steps.";
     f.effort = Effort::code;
     return f;

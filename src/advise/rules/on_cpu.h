@@ -1,5 +1,5 @@
-// The forms that rules take where no device is recorded: operators compute then, and what the main thread
-// does is the step.
+// Forms of rules for recordings without a device: operators compute there, and the main thread's work is the
+// step.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,8 @@
 
 namespace stepscope::advise {
 
-/// No device's runtime is called and ranks talk over no device's backend: it was not meant to run there.
+/// Whether the program was meant for the CPU: it calls no device runtime, and its backend is gloo, mpi or
+/// none.
 bool computes_on_cpu(const Evidence& evidence);
 
 std::optional<Claim> optimizer_on_cpu(const Evidence& evidence);         // H03

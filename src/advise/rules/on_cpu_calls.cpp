@@ -1,4 +1,4 @@
-// Rules of too many calls (H03, H04, H05) where no device is recorded.
+// Rules of too many calls (H03, H04, H05) for recordings without a device.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,8 @@ namespace {
 using report::format_value;
 using report::Unit;
 
-/// Host time of the window that goes in part; what recording it cost is not there without recording.
+/// Saves `low` to `high` of a host time in the window. The cost of recording is subtracted first: all of it
+/// at the low end, kSureRecording of it at the high end.
 void save_recorded(Claim& f, const Evidence& e, std::int64_t time, std::int64_t recording, double low,
                    double high) {
   const std::int64_t least = std::max<std::int64_t>(0, time - recording);
@@ -50,7 +51,7 @@ std::optional<Claim> optimizer_on_cpu(const Evidence& e) {
                         format_value(steps.ops / steps.ranges, Unit::count), ns(steps.host / steps.ops)));
   save_recorded(f, e, steps.host, steps.recording, kMultiTensorLeast, kMultiTensorMost);
   f.confidence = Confidence::high;
-  f.because = "calling so short operators costs more than they compute";
+  f.because = "such short operators take longer to call than to compute";
   f.evidence = {see::call_tree(
       fmt::format("Optimizer.step, {}{}", per_step(e, steps.host), with_recording(e, steps.recording)))};
   f.remedy = all_at_once(steps.name);
@@ -66,7 +67,7 @@ std::optional<Claim> zero_fill_on_cpu(const Evidence& e) {
                               format_value(fills.ops / fills.ranges, Unit::count)));
   save_recorded(f, e, fills.host, fills.recording, kZeroFillPessimism, kZeroFillMost);
   f.confidence = Confidence::high;
-  f.because = "gradients set to None need none of them";
+  f.because = "gradients set to None need no fills";
   f.evidence = {see::call_tree(
       fmt::format("Optimizer.zero_grad, {}{}", per_step(e, fills.host), with_recording(e, fills.recording)))};
   f.remedy =
@@ -78,12 +79,12 @@ std::optional<Claim> zero_fill_on_cpu(const Evidence& e) {
 
 namespace {
 
-/// A loop of operators of its own: not one that another rule names, not layers, not long work.
+/// The longest loop of short operators that no other rule covers and that is not a model's layers.
 const analyze::OpLoop* dearest_loop(const Evidence& e) {
   const std::int64_t parameters = e.launched_in(kAccumulate).ranges / e.steps();
   const analyze::OpLoop* dearest = nullptr;
   for (const analyze::OpLoop* loop : e.mine(e.reports().launches.loops, "Loops of operators")) {
-    if (loop->parent.starts_with("aten::") ||  // how an operator is made is not the program's
+    if (loop->parent.starts_with("aten::") ||  // a loop inside an operator is not the program's
         has_own_rule(loop->unit, loop->parent, loop->region) || loop->times / loop->loops <= parameters ||
         loop->host > kLayerWork * loop->times)
       continue;
@@ -100,13 +101,13 @@ std::optional<Claim> repeated_ops_on_cpu(const Evidence& e) {
   const std::int64_t host = loop->host, rounds = loop->times / loop->loops;
   const std::string place = loop->source.empty() ? "" : " at " + placed(loop->source);
   Claim f = claim(e, RuleId::H05,
-                  fmt::format("A loop of {} × {}{} takes {} of {} per step, {} a round",
+                  fmt::format("A loop of {} × {}{} takes {} of {} per step, {} per round",
                               format_value(rounds, Unit::count), report::short_name(loop->unit, 60), place,
                               ns(host / e.steps()), ns(e.step_length()), ns(host / loop->times)));
   const double left = 2 / static_cast<double>(std::max<std::int64_t>(rounds, 3));
   save_recorded(f, e, host, loop->recording, kLoopPessimism, 1 - left);
   f.confidence = Confidence::medium;
-  f.because = "the same operators follow each other, and calling them costs as much as their work";
+  f.because = "the same operators repeat, and calling them costs as much as their work";
   f.evidence = {
       see::launches("loops of operators, " + per_step(e, host) + with_recording(e, loop->recording))};
   f.remedy = fmt::format(

@@ -11,8 +11,7 @@ using test::Advice;
 using test::Cells;
 using test::EventText;
 
-/// Ten steps on one thread, one after the other; each is told what it does by adding ranges at the thread's
-/// time.
+/// Steps on one thread, one after the other. The body of a step adds ranges at the thread's current time.
 class Loop {
  public:
   void step(int number, const std::function<void(Loop&)>& body) {
@@ -108,7 +107,7 @@ constexpr const char* kFloats = R"("Input Dims": [[1000000], []], "Input type": 
 constexpr const char* kDoubles =
     R"("Input Dims": [[1000, 1000], [1000, 1000]], "Input type": ["double", "double"])";
 
-// Five passes of 400 µs over as many elements beside 2 ms: fused, four of five go.
+// Five passes of 400 µs over as many elements beside 2 ms: fused, four of five are saved.
 TEST(OnCpu, ElementWiseOperators) {
   const auto chain = [](Loop& l) {
     for (int i = 0; i < 5; ++i) l.op("aten::mul", 400, kFloats);
@@ -125,7 +124,7 @@ TEST(OnCpu, ElementWiseOperators) {
 
 TEST(OnCpu, DoublePrecision) {
   const Advice advice = advice_of([](Loop& l) { l.op("aten::mm", 3000, kDoubles).op("aten::relu", 1000); });
-  EXPECT_EQ(advice.cell("P03", "title"), "3.00 ms of 4.00 ms per step computes in double precision");
+  EXPECT_EQ(advice.cell("P03", "title"), "3.00 ms of 4.00 ms per step are computed in double precision");
   EXPECT_EQ(advice.cell("P03", "saving_low"), "1000000");
   EXPECT_EQ(advice.cell("P03", "saving_high"), "2000000");
 }
@@ -142,10 +141,10 @@ TEST(OnCpu, ManyCollectives) {
   EXPECT_EQ(advice.cell("N02", "saving_low"), "700000");  // 0.7 to 1.2 of 50 × 20 µs
   EXPECT_EQ(advice.cell("N02", "saving_high"), "1200000");
   EXPECT_FALSE(advice_of(loop(49)).has("N02"));
-  EXPECT_FALSE(advice_of(loop(50)).has("H07"));  // the thread waits: that is no pause of the program's
+  EXPECT_FALSE(advice_of(loop(50)).has("H07"));  // the thread waits, which is no pause of the program
 }
 
-// The backward pass takes 2 ms, and a reduction of 1 ms begins behind it.
+// The backward pass takes 2 ms, and a reduction of 1 ms begins after it.
 TEST(OnCpu, ReductionBehindTheBackwardPass) {
   const std::string node = "autograd::engine::evaluate_function: AddmmBackward0";
   const Advice advice = advice_of(
@@ -175,7 +174,7 @@ TEST(OnCpu, PreparingTheBatch) {
   EXPECT_FALSE(advice_of(program("aten::mm")).has("I05"));  // inference: all of it may be the model
 }
 
-// What is compiled in each of ten steps is compiled in the first two as well.
+// Code that is compiled in each of ten steps is compiled in the first two as well.
 TEST(OnCpu, CompilingAgain) {
   const auto again = [](Loop& l) {
     l.op("aten::mm", 1000).range("user_annotation", "compile_inner (dynamo_timed)", 2000);
@@ -184,7 +183,7 @@ TEST(OnCpu, CompilingAgain) {
   EXPECT_EQ(advice_of(again).cell("G01", "saving_high"), "2000000");
 }
 
-// A thread of the compiler's runs 1,000 µs of it beside the one that waits for it, and 200 µs beyond.
+// A compiler thread runs for 1,000 µs beside the main thread, which waits for it, and for 200 µs after that.
 TEST(OnCpu, CompilingOnSeveralThreads) {
   const auto again = [](Loop& l) {
     l.range("user_annotation", "compile_inner (dynamo_timed)", 2000)
@@ -192,7 +191,7 @@ TEST(OnCpu, CompilingOnSeveralThreads) {
         .op("aten::mm", 1000);
   };
   const Advice advice = advice_of(again);
-  EXPECT_NE(advice.cell("G01", "title").find("17.6 ms of compilation behind the second step, 8 times"),
+  EXPECT_NE(advice.cell("G01", "title").find("17.6 ms of compilation after the second step, 8 times"),
             std::string::npos);
   EXPECT_EQ(advice.cell("G01", "saving_high"), "2200000");
 }
@@ -207,21 +206,23 @@ TEST(OnCpu, PythonAndPauses) {
   const auto python = [](Loop& l) {
     l.op("aten::mm", 2000).range("python_function", "train.py(9): features", 12000).op("aten::mm", 2000);
   };
-  EXPECT_NE(advice_of(python).cell("H02", "title").find("go by in Python code in train.py:9 (features)"),
+  EXPECT_NE(advice_of(python)
+                .cell("H02", "title")
+                .find("the program runs only Python code in train.py:9 (features)"),
             std::string::npos);
   EXPECT_NE(advice_of(python).cell("H02", "verify").find("`stepscope show host_time`"), std::string::npos);
   EXPECT_FALSE(advice_of(python).has("H07"));  // in every step, and inside of it
   const auto pause = [](Loop& l) {
     l.pass(100).op("aten::mm", 4000).range("python_function", "json/encoder.py(2): dump", 1900);
   };
-  EXPECT_EQ(
-      advice_of(pause).cell("H07", "title"),
-      "1.80 ms of 6.00 ms per step pass between steps: something is written in json/encoder.py:2 (dump)");
+  EXPECT_EQ(advice_of(pause).cell("H07", "title"),
+            "For 1.80 ms of 6.00 ms per step the program is between steps: something is written in "
+            "json/encoder.py:2 (dump)");
   EXPECT_FALSE(advice_of(pause).has("H02"));
 }
 
-// 90,000 operators leave 5.4 ms of freeing behind; what takes longer in the two gaps, of 100 µs more each, is
-// a pause.
+// 90,000 operators leave 5.4 ms of freeing. Only a longer time in the two gaps, each `length` + 100 µs, is a
+// pause.
 TEST(OnCpu, WhatOperatorsLeaveIsNoPause) {
   const auto has_pause = [](int length) {
     Loop loop;

@@ -1,4 +1,4 @@
-// Rules of operators' work (K01, P03) and of communication (N02, N06) where no device is recorded.
+// Rules of operators' work (K01, P03) and of communication (N02, N06) for recordings without a device.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,9 +17,9 @@ using report::format_value;
 using report::Table;
 using report::Unit;
 
-/// Sums over the rank's work of operators.
+/// Sums over the rank's rows of operator work.
 struct OperatorWork {
-  std::int64_t time = 0, calls = 0, chained = 0;  ///< ns in the recording
+  std::int64_t time = 0, calls = 0, chained = 0;  ///< ns in the window, except `calls`
 };
 template <class Wanted>
 OperatorWork operator_work(const Evidence& e, Wanted wanted) {
@@ -46,12 +46,12 @@ std::optional<Claim> pointwise_on_cpu(const Evidence& e) {
                         ns(work.time / e.steps()), ns(e.step_length())));
   save(f, work.time / e.steps(), kFusedLeast, std::max(kFusedMost, report::ratio(work.chained, work.time)));
   f.confidence = Confidence::medium;
-  f.because = "how many of them fuse depends on what stands between them";
-  f.evidence = {see::host_time(
-      fmt::format("work of operators; {} calls in the window, {} of their time in runs over as many elements",
-                  format_value(work.calls, Unit::count), percent(report::ratio(work.chained, work.time))))};
+  f.because = "how many of them fuse depends on the operators between them";
+  f.evidence = {see::host_time(fmt::format(
+      "work of operators; {} calls in the window, {} of their time in runs over equally many elements",
+      format_value(work.calls, Unit::count), percent(report::ratio(work.chained, work.time))))};
   f.remedy =
-      "torch.compile(model) on the blocks makes one loop of each run; fused norms and gates (F.rms_norm, "
+      "torch.compile(model) on the blocks turns each run into one loop; fused norms and gates (F.rms_norm, "
       "F.layer_norm).";
   f.verify = "The element-wise operators are gone from `stepscope show operators`.";
   f.effort = Effort::one_line;
@@ -63,7 +63,7 @@ std::optional<Claim> double_precision_on_cpu(const Evidence& e) {
       operator_work(e, [](const analyze::HostWork& w) { return w.dtype == derive::DType::float64; });
   if (work.calls == 0 || e.share(work.time) < kDoubleShare) return std::nullopt;
   Claim f = claim(e, RuleId::P03,
-                  fmt::format("{} of {} per step computes in double precision", ns(work.time / e.steps()),
+                  fmt::format("{} of {} per step are computed in double precision", ns(work.time / e.steps()),
                               ns(e.step_length())));
   save(f, work.time / e.steps(), 1 - 1 / kMinDouble, 1 - 1 / kMaxDoubleOnCpu);
   f.confidence = Confidence::high;
@@ -79,10 +79,10 @@ std::optional<Claim> double_precision_on_cpu(const Evidence& e) {
 
 namespace {
 
-/// What a rank's collectives on the CPU come to, ns in the window.
+/// Sums over a rank's collectives on the CPU, ns in the window.
 struct CollectivesOnCpu {
   std::int64_t steps = 0, count = 0, total = 0, exposed = 0, before = 0;
-  double median_before = 0;  ///< share of the backward pass that is over when the first one begins
+  double median_before = 0;  ///< median share of the backward pass before the first one
 };
 CollectivesOnCpu collectives_on_cpu(const Evidence& e) {
   CollectivesOnCpu sum;
@@ -140,17 +140,18 @@ std::optional<Claim> waiting_for_rank_on_cpu(const Evidence& e) {
   for (const analyze::RankWaits& of : waits)
     if (&of != &latest) least = std::min(least, of.waited);
   if (e.share(least) < kWaitingShare) return std::nullopt;
-  Claim f = claim(e, RuleId::N05,
-                  fmt::format("Rank {} comes last to {} of {} collectives, and the others wait for it: {} "
-                              "per step here",
-                              latest.rank, latest.last, latest.collectives, ns(mine / e.steps())));
+  Claim f = claim(
+      e, RuleId::N05,
+      fmt::format(
+          "Rank {} comes last to {} of {} collectives, and the others wait for it: {} per step on this rank",
+          latest.rank, latest.last, latest.collectives, ns(mine / e.steps())));
   save(f, least / e.steps(), kWaitingPessimism, 1);
   f.confidence = Confidence::medium;
-  f.because = "the saving is what the rank that waits least would wait less";
+  f.because = "the saving is the wait of the rank that waits least";
   f.evidence = {see::stragglers(fmt::format("waiting in collectives, {}", per_step(e, mine)))};
   f.remedy = fmt::format(
       "Look at rank {}'s own findings: its loader and storage, cores that it shares with other jobs, longer "
-      "samples than others get, work that it alone does.",
+      "samples than on other ranks, work that it alone does.",
       latest.rank);
   f.verify = "stragglers: ranks come last about equally often.";
   f.effort = Effort::code;
@@ -168,7 +169,7 @@ std::optional<Claim> late_reduction_on_cpu(const Evidence& e) {
                         percent(all.median_before), ns(all.exposed / e.steps())));
   save(f, std::min(all.exposed, all.before) / e.steps(), 0, 1);
   f.confidence = Confidence::low;
-  f.because = "a reduction on the CPU hides behind the backward pass only where it has a core of its own";
+  f.because = "a reduction on the CPU hides behind the backward pass only if it has a core of its own";
   f.evidence = {see::host_time("collectives on the CPU")};
   f.remedy =
       "DistributedDataParallel instead of reducing by hand; smaller buckets (bucket_cap_mb); "

@@ -16,13 +16,15 @@ namespace {
 using analyze::DeviceUse;
 
 constexpr std::string_view kPlainDoc =
-    R"(Looks for matrix products and convolutions on plain cores (`devices`: plain_core_share, by kernel names) that take at least `kPlainCoreShare` of compute time, on a device
-that has matrix units. Saving: replay with these kernels `kMinSpeedUp` to `kMaxSpeedUp` times as fast, at
-most as many as bf16's peak is above that of plain cores where the device has both (`devices`: plain_gain; what lies between products then moves half the bytes), so that the host limits then where it does: in
-a recording bound by the host this is what comes next. Launch calls that wait for a full queue cost the host nothing in that
-replay. Silent at the 0 to 5 % of mixed-precision programs.)";
+    R"(Looks for matrix products and convolutions on plain cores (`devices`: plain_core_share, by kernel
+names) that take at least `kPlainCoreShare` of compute time, on a device that has matrix units. Saving: replay
+with these kernels `kMinSpeedUp` to `kMaxSpeedUp` times as fast. The high end is the ratio of bf16's peak to
+that of plain cores, where both are known and it is larger (`devices`: plain_gain); kernels between products
+then move half the bytes. The replay also shows where the host limits afterwards; when the host limits
+already, the finding is listed under what comes next. Launch calls that wait for a full queue cost the host
+nothing in that replay. Silent at the 0 to 5 % of mixed-precision programs.)";
 
-/// How many times as fast the device's peaks allow, `otherwise` where they are not known or allow less.
+/// The speed-up that the device's peaks allow; `otherwise` if that is unknown or smaller.
 double most_gain(double gain, double otherwise) { return gain > otherwise ? gain : otherwise; }
 
 std::optional<Claim> plain_cores(const Evidence& e, Bound bound) {
@@ -39,7 +41,7 @@ std::optional<Claim> plain_cores(const Evidence& e, Bound bound) {
     save(f, time, 1 - 1 / kMinSpeedUp, 1 - 1 / gain);
     change(f, {scale_of(Scale::What::plain_cores, 1 / gain)},
            {scale_of(Scale::What::plain_cores, 1 / kMinSpeedUp)});
-    if (gain > kMaxSpeedUp)  // what lies between products reads and writes half the bytes in half precision
+    if (gain > kMaxSpeedUp)  // in half precision, kernels between products move half the bytes
       f.ideal.push_back(scale_kinds({KernelKind::pointwise, KernelKind::norm, KernelKind::softmax,
                                      KernelKind::copy, KernelKind::reduction},
                                     0.5));
@@ -50,7 +52,7 @@ std::optional<Claim> plain_cores(const Evidence& e, Bound bound) {
       f.because = "kernel names show it; how much a lower precision gains depends on memory traffic";
     f.evidence = {see::devices("plain_core_share"), see::kernels("tensor_cores = no")};
     f.remedy = lower_precision(e);
-    f.verify = "Kernel names with matrix units appear; the loss curve stays.";
+    f.verify = "Kernel names with matrix units appear; the loss curve stays the same.";
     f.effort = Effort::one_line;
     return f;
   }
@@ -58,9 +60,12 @@ std::optional<Claim> plain_cores(const Evidence& e, Bound bound) {
 }
 
 constexpr std::string_view kDoubleDoc =
-    R"(Looks for kernels whose names say double (`<double`, dgemm, d884, Tensile's _DB_) and that take at least `kDoubleShare` of compute time (`devices`: fp64_share). Saving: replay
-with them `kMinDouble` to `kMaxDouble` times as fast, or what the device's peaks allow (fp64_gain). Silent for double numbers that only travel as a scalar argument of a kernel in
-another type, as a learning rate does. Without a device: operators that compute in fp64 (`host_time`) from that share of the window on, `kMinDouble` to `kMaxDoubleOnCpu` times as fast.)";
+    R"(Looks for kernels whose names show double precision (`<double`, dgemm, d884, Tensile's _DB_) and that
+take at least `kDoubleShare` of compute time (`devices`: fp64_share). Saving: replay with them `kMinDouble` to
+`kMaxDouble` times as fast, or to what the device's peaks allow (fp64_gain). Silent for doubles that are only
+a scalar argument of a kernel in another type, such as a learning rate. Without a device: operators that
+compute in fp64 (`host_time`) for at least that share of the window, `kMinDouble` to `kMaxDoubleOnCpu` times
+as fast.)";
 
 std::optional<Claim> double_precision(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only) return double_precision_on_cpu(e);
@@ -84,7 +89,7 @@ std::optional<Claim> double_precision(const Evidence& e, Bound bound) {
   f.remedy =
       "Find the float64 source: torch.from_numpy(a).float(), dtype=torch.float32 where tensors are made, "
       "Python numbers instead of numpy scalars.";
-  f.verify = "No kernel name holds double.";
+  f.verify = "No kernel name contains double.";
   f.effort = Effort::one_line;
   return f;
 }

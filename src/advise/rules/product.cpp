@@ -27,17 +27,17 @@ std::vector<const Product*> sized_products(const Evidence& e) {
 
 bool is_half(const Product& p) { return p.dtype == DType::float16 || p.dtype == DType::bfloat16; }
 
-/// M is mostly batch × tokens, which the library splits into tiles at will.
+/// M is ignored: it is mostly batch × tokens, which libraries tile freely.
 bool is_misaligned(const Product& p) {
   const std::int64_t multiple = is_half(p) ? 8 : p.dtype == DType::float8 || p.dtype == DType::int8 ? 16 : 1;
   return p.n % multiple != 0 || p.k % multiple != 0;
 }
 
-/// Products with a vector are bound by memory whatever computes them.
+/// Products with a vector are limited by memory, whatever computes them.
 bool has_vector(const Product& p) { return std::min(p.m, p.n) < 8; }
 
-/// How far the last round of tiles fills the device; 0 when it does, and with less than one round or so many
-/// that the last one does not matter.
+/// Share of the device that the last round of tiles fills; 0 if the rounds are full, if there is at most one,
+/// or if they are so many that the last one matters little.
 double last_wave(const Product& p) {
   return p.waves > 1 && p.waves < kMaxWaves ? p.waves - std::floor(p.waves) : 0;
 }
@@ -58,7 +58,7 @@ double aligned_rate(const std::vector<const Product*>& products, DType dtype) {
   return rates[rates.size() / 2];
 }
 
-/// Most of what it loses to the best product of its type may be its last round of tiles.
+/// Whether a nearly empty last round of tiles may explain why it is slower than the best product of its type.
 bool is_quantised(const std::vector<const Product*>& products, const Product& p) {
   double best = 0;
   for (const Product* other : products)
@@ -68,9 +68,10 @@ bool is_quantised(const std::vector<const Product*>& products, const Product& p)
 }
 
 constexpr std::string_view kAlignedDoc =
-    R"(Looks for products (`products`) in half precision whose N or K is no multiple of 8 (16 in fp8 and int8), together `kProductShare` of compute time. M is left aside: it is mostly
-batch × tokens. Saving: 0 to what the median rate of the recording's aligned products of that type would save, none known without such products. Needs
-record_shapes=True. Silent when the host limits, and for products with a vector.)";
+    R"(Looks for products (`products`) in half precision whose N or K is not a multiple of 8 (of 16 in fp8 and
+int8), together `kProductShare` of compute time. M is ignored: it is mostly batch × tokens. Saving: 0 to what
+the median rate of the recording's aligned products of that type would save; unknown without such products.
+Needs record_shapes=True. Silent when the host limits, and for products with a vector.)";
 
 std::optional<Claim> misaligned_products(const Evidence& e, Bound bound) {
   const std::vector<const Product*> products = sized_products(e);
@@ -86,27 +87,29 @@ std::optional<Claim> misaligned_products(const Evidence& e, Bound bound) {
       saved += p->share * std::max(0.0, 1 - p->flop_rate / rate);
   }
   if (bound == Bound::host || top == nullptr || !(share >= kProductShare)) return std::nullopt;
-  Claim f =
-      claim(e, RuleId::K04,
-            fmt::format("{} products with sizes that are no multiple of 8 take {} of kernel time, most of "
-                        "it {}",
-                        format_value(calls, Unit::count), percent(share), text_of(*top)));
+  Claim f = claim(
+      e, RuleId::K04,
+      fmt::format("{} products with sizes that are not multiples of 8 take {} of kernel time, most of it {}",
+                  format_value(calls, Unit::count), percent(share), text_of(*top)));
   if (saved > 0) save(f, compute_time(e, saved), 0, 1);
   f.shortens_kernels = true;
   f.confidence = Confidence::low;
-  f.because = "libraries have kernels for odd sizes too; aligned products in this recording are the measure";
+  f.because =
+      "libraries have kernels for odd sizes too; the comparison is with aligned products in this recording";
   f.evidence = {see::products("m, n, k, flop_rate")};
   f.remedy = "Pad the vocabulary or hidden size (pad_to_multiple_of=64), e.g. 50257 to 50304.";
-  f.verify = "products: n and k are multiples of 8, better of 64.";
+  f.verify = "products: n and k are multiples of 8, or better of 64.";
   f.effort = Effort::code;
   return f;
 }
 
 constexpr std::string_view kWaveDoc =
-    R"(Looks for one product (`products`) with `kFarProductShare` of compute time whose tiles fill more than one and fewer than `kMaxWaves` rounds of the device's multiprocessors (`waves`), the last
-of them to less than `kEmptyWave`, and that reaches less than `kSlowProduct` of the best rate of a product of its type. Saving: 0 to the part of the
-rounds that is empty. Needs record_shapes=True and a tile in the kernel's name. Silent below one round (K02), for split-k, stream-k and persistent kernels, whose grid is not one
-block per tile, and when the host limits.)";
+    R"(Looks for one product (`products`) with `kFarProductShare` of compute time whose tiles fill more than
+one and fewer than `kMaxWaves` rounds of the device's multiprocessors (`waves`), the last round less than
+`kEmptyWave` full, and that reaches less than `kSlowProduct` of the best rate of a product of its type.
+Saving: 0 to the empty part of the rounds. Needs record_shapes=True and a tile in the kernel's name. Silent
+below one round (K02), for split-k, stream-k and persistent kernels, whose grid is not one block per tile, and
+when the host limits.)";
 
 std::optional<Claim> wave_quantisation(const Evidence& e, Bound bound) {
   if (bound == Bound::host) return std::nullopt;
@@ -114,13 +117,14 @@ std::optional<Claim> wave_quantisation(const Evidence& e, Bound bound) {
   for (const Product* of : products) {
     const Product& p = *of;
     if (!(p.share >= kFarProductShare) || !is_quantised(products, p)) continue;
-    Claim f = claim(e, RuleId::K05,
-                    fmt::format("{} fills {:.2f} rounds of the device's multiprocessors, the last one to {}",
-                                text_of(p), p.waves, percent(last_wave(p))));
+    Claim f =
+        claim(e, RuleId::K05,
+              fmt::format("{} fills {:.2f} rounds of the device's multiprocessors, the last one only to {}",
+                          text_of(p), p.waves, percent(last_wave(p))));
     save(f, compute_time(e, p.share), 0, 1 - p.waves / std::ceil(p.waves));
     f.shortens_kernels = true;
     f.confidence = Confidence::low;
-    f.because = "its tiles are known by the kernel's name and its sizes";
+    f.because = "its tiles follow from the kernel's name and the recorded sizes";
     f.evidence = {see::products("waves, flop_rate")};
     f.remedy =
         "Nudge the batch or the hidden size so that tiles fill whole rounds; "
@@ -136,9 +140,11 @@ std::optional<Claim> wave_quantisation(const Evidence& e, Bound bound) {
 }
 
 constexpr std::string_view kRoofDoc =
-    R"(Looks for one product (`products`) with at least `kFarProductShare` of compute time and `kMinProducts` calls of 20 µs or more that reaches less than `kFarFromRoof` of what the device's peak
-rate and memory bandwidth allow. Saving: its time at `kNearRoofLeast` to `kNearRoofMost` of the roof. Silent for small grids (K02), odd sizes (K04), an empty last round of tiles (K05), products on plain cores (P01,
-P02), shares above 1 (a wrong peak), and when the host limits.)";
+    R"(Looks for one product (`products`) with at least `kFarProductShare` of compute time and `kMinProducts`
+calls of 20 µs or more that reaches less than `kFarFromRoof` of what the device's peak rate and memory
+bandwidth allow. Saving: what it gains at `kNearRoofLeast` to `kNearRoofMost` of the roof. Silent for small
+grids (K02), odd sizes (K04), an empty last round of tiles (K05), products on plain cores (P01, P02), shares
+above 1 (a wrong peak), and when the host limits.)";
 
 std::optional<Claim> far_from_roof(const Evidence& e, Bound bound) {
   if (bound == Bound::host) return std::nullopt;
@@ -173,8 +179,9 @@ std::optional<Claim> far_from_roof(const Evidence& e, Bound bound) {
 }
 
 constexpr std::string_view kUnitsDoc =
-    R"(Looks for products (`products`) in half precision whose kernels are known to use plain cores, together `kProductShare` of compute time. Products with a vector are left out: memory limits them.
-Saving: `kOnUnitsLeast` to `kOnUnitsMost` times as fast. Needs record_shapes=True. Silent when the host limits.)";
+    R"(Looks for products (`products`) in half precision whose kernels are known to use plain cores, together
+`kProductShare` of compute time. Products with a vector are ignored: memory limits them. Saving:
+`kOnUnitsLeast` to `kOnUnitsMost` times as fast. Needs record_shapes=True. Silent when the host limits.)";
 
 std::optional<Claim> half_on_plain_cores(const Evidence& e, Bound bound) {
   double share = 0;
@@ -192,7 +199,7 @@ std::optional<Claim> half_on_plain_cores(const Evidence& e, Bound bound) {
   save(f, compute_time(e, share), 1 - 1 / kOnUnitsLeast, 1 - 1 / kOnUnitsMost);
   f.shortens_kernels = true;
   f.confidence = Confidence::low;
-  f.because = "known by kernel names";
+  f.because = "kernel names show it";
   f.evidence = {see::products("plain_core_share")};
   f.remedy = "Make N and K multiples of 8 and the operands contiguous along K; a newer library otherwise.";
   f.verify = "products: matrix_unit_share near 1.";
@@ -201,7 +208,7 @@ std::optional<Claim> half_on_plain_cores(const Evidence& e, Bound bound) {
 }
 
 constexpr Rule kProductRules[] = {
-    {RuleId::K04, "products of sizes that do not fit matrix units", true, misaligned_products, kAlignedDoc},
+    {RuleId::K04, "product sizes do not fit matrix units", true, misaligned_products, kAlignedDoc},
     {RuleId::K05, "the last round of a product's tiles is nearly empty", true, wave_quantisation, kWaveDoc},
     {RuleId::K06, "a product runs far below the device's roof", true, far_from_roof, kRoofDoc},
     {RuleId::P02, "half precision on plain cores", true, half_on_plain_cores, kUnitsDoc},

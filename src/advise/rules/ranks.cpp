@@ -1,4 +1,4 @@
-// Rules that compare ranks (N): silent where only one was opened.
+// Rules that compare ranks (N): silent if only one is open.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,27 +21,31 @@ using analyze::SlowRank;
 using derive::StepPart;
 
 constexpr std::string_view kWaitingDoc =
-    R"(Looks at `stragglers`: a rank that in every step takes longer for its own work than the median rank, so that the others wait for it in collectives. Fires on
-the ranks that wait, where mending that rank would shorten the step by at least `kWaitingShare`.
+    R"(Looks at `stragglers`: a rank whose own work takes longer than the median rank's in every step, so that
+the others wait for it in collectives. Fires on the ranks that wait, if mending that rank would shorten the
+step by at least `kWaitingShare`.
 
-Of a rank that computes longer, its kernels are compared with those of a usual rank by name, grid and block. Where both run the same ones as often (`kSameWork`) and all are longer by the same
-factor (`kSlowDevice`, `kEvenPace`), the device is slow. Where only some are longer, what they work on differs. Else the rank has more or other work. Of other parts of the step, the slow rank's
-own findings say what it spends the time on.
+If a rank computes longer, its kernels are compared with those of a usual rank by name, grid and block. If
+both run the same ones as often (`kSameWork`) and all are longer by the same factor (`kSlowDevice`,
+`kEvenPace`), the device is slow. If only some are longer, they work on different data. Else the rank has more
+or other work. If another part of the step is longer, the slow rank's own findings show what takes the time.
 
-Saving: what the job gains in a replay of the other ranks without this one: `kPacePessimism` of its low end, to its high end, at most what the rank takes longer. Where that is refused, `kWaitingPessimism` to all of the time by which the longest own work of
-any rank would be shorter with that rank at the median.
+Saving: what the job gains in a replay of the other ranks without this one: from `kPacePessimism` of its low
+end to its high end, at most the rank's excess. If the ranks cannot be replayed together: `kWaitingPessimism`
+to all of the time by which the longest own work of any rank would be shorter with that rank at the median.
 
-Without a device: the rank that comes last to most collectives (`kMostlyLast`), where the rank that waits least still waits `kWaitingShare` of the window; saving `kWaitingPessimism` to all of that.
+Without a device: the rank that comes last to most collectives (`kMostlyLast`), if even the rank that waits
+least waits `kWaitingShare` of the window; saving `kWaitingPessimism` to all of that.
 
-Silent on: one rank, ranks that differ by chance, a single slow step (listed by `stragglers`), and ranks that are slower than the median and hold nobody up because another one is
-slower still.)";
+Silent on: one rank; ranks that differ by chance; a single slow step (listed by `stragglers`); ranks that are
+slower than the median but hold nobody up, because another one is slower still.)";
 
 std::string look_at(StepPart part, std::int64_t rank) {
   const std::string own = fmt::format("Look at rank {}'s own findings", rank);
   if (part == StepPart::input)
     return own +
            ": its loader, its storage, workers that share cores with other jobs, more or longer samples than "
-           "others get.";
+           "on other ranks.";
   if (part == StepPart::copy)
     return own + ": pinned memory, the device's PCIe link (nvidia-smi -q -d PCI), NUMA placement.";
   if (part == StepPart::alloc) return own + ": calls that allocate or free device memory inside the step.";
@@ -51,7 +55,7 @@ std::string look_at(StepPart part, std::int64_t rank) {
          "or evaluation on this rank alone.";
 }
 
-/// What a rank that computes longer has that others have not, and what to do about it.
+/// Why a rank computes longer than the others, and what to do about it.
 struct Cause {
   std::string what, remedy;
 };
@@ -64,23 +68,23 @@ Cause cause_of(const SlowRank& slow, const SlowKernels& kernels) {
       "on that device",
       slow.rank);
   const std::string share =
-      "longer sequences or more tokens than others get: balance or pack them; or layers "
-      "and experts that only it holds";
+      "longer sequences or more tokens than on other ranks: balance or pack them; or layers and experts that "
+      "only it holds";
   if (kernels.same < kSameWork) {
     const bool more = std::round(kernels.calls) != std::round(kernels.others_calls);
     return {more ? fmt::format("{:.0f} compute kernels per step, {:.0f} on rank {}", kernels.calls,
                                kernels.others_calls, kernels.against)
-                 : fmt::format("compute kernels of other names or grids than on rank {}", kernels.against),
+                 : fmt::format("compute kernels with other names or grids than on rank {}", kernels.against),
             fmt::format("Rank {} has more or other work: {}.", slow.rank, share)};
   }
   if (kernels.pace >= kSlowDevice && kernels.even >= kEvenPace)
     return {fmt::format("the same compute kernels, each about {:.2f} times as long", kernels.pace),
-            fmt::format("Not more work: a lower clock, a power or heat limit, or another job on the device. "
-                        "Check {}.",
+            fmt::format("The work is the same: look for a lower clock, a power or heat limit, or another job "
+                        "on the device. Check {}.",
                         device)};
   return {"the same compute kernels, some of them longer",
-          fmt::format("Compare ranks {} and {} kernel by kernel (`kernels`): what the longer ones work on "
-                      "differs ({}), or something else runs beside them. Check {}.",
+          fmt::format("Compare ranks {} and {} kernel by kernel (`kernels`): the longer ones work on "
+                      "different data ({}), or something else runs beside them. Check {}.",
                       slow.rank, kernels.against, share, device)};
 }
 
@@ -107,8 +111,8 @@ std::optional<Claim> waiting_for_rank(const Evidence& e, Bound bound) {
                           ns(slow->of_part.own), name_of(slow->part), ns(slow->of_part.others),
                           ns(slow->of_part.apart));
   f.evidence = {
-      see::stragglers(fmt::format("rank {}, {}; this rank waits in {} of its time in collectives", slow->rank,
-                                  name_of(slow->part), percent(waiting_share(e).value_or(0))))};
+      see::stragglers(fmt::format("rank {}, {}; this rank waits for {} of its time in collectives",
+                                  slow->rank, name_of(slow->part), percent(waiting_share(e).value_or(0))))};
   f.remedy = cause.remedy;
   f.verify = "stragglers: no rank is listed, and ranks wait about equally long.";
   f.effort = Effort::code;
@@ -116,13 +120,16 @@ std::optional<Claim> waiting_for_rank(const Evidence& e, Bound bound) {
 }
 
 constexpr std::string_view kBubbleDoc =
-    R"(Looks at `pipeline`: a stage whose bubble, the time in which it neither computes nor copies nor reduces, is at least `kBubbleShare` of its step and differs by at most `kBubbleFit` from the
-(p-1)/(v·m+p-1) that filling and draining p stages with m micro-batches takes (v chunks per stage).
+    R"(Looks at `pipeline`: a stage whose bubble, the time in which it neither computes nor copies nor
+reduces, is at least `kBubbleShare` of its step. The bubble differs by at most `kBubbleFit` from
+(p-1)/(v·m+p-1), the share that filling and draining p stages with m micro-batches takes (v chunks per stage).
 
-Saving: the bubble now minus that with 2·m micro-batches of half the size, which is half of it, at most half of what filling and draining takes; at least `kHalvedLeast` of that, as smaller
-kernels are less efficient. What `kMicroBatches` per stage would save at most is said beside it.
+Saving: half of the bubble, as twice as many micro-batches of half the size halve it; at most half of what
+filling and draining takes, at least `kHalvedLeast` of that, as smaller kernels are less efficient. The remedy
+also names what `kMicroBatches` per stage save at most.
 
-Silent on: one rank, and a larger bubble, which has other causes: stages of unequal work, messages that nothing hides, a late host.)";
+Silent on: one rank, and a larger bubble, which has other causes: stages of unequal work, messages that
+nothing hides, a late host.)";
 
 /// "45.1–46.0 %".
 std::string range_of(double least, double most) {
@@ -150,7 +157,7 @@ std::optional<Claim> pipeline_bubble(const Evidence& e, Bound) {
                           percent(stage->ideal_share));
   f.evidence = {see::pipeline(fmt::format("bubble {} per step, {} of it in sends and receives",
                                           ns(stage->bubble), ns(stage->waiting)))};
-  f.remedy = fmt::format("Cut the batch into {} micro-batches, for which the saving is given", twice);
+  f.remedy = fmt::format("Split the batch into {} micro-batches, which gives the saving above", twice);
   if (many > twice)
     f.remedy +=
         fmt::format("; {}, {} per stage, save up to {}", many, kMicroBatches,
@@ -166,7 +173,7 @@ std::optional<Claim> pipeline_bubble(const Evidence& e, Bound) {
 
 constexpr Rule kRankRules[] = {
     {RuleId::N05, "one rank holds the others up", true, waiting_for_rank, kWaitingDoc},
-    {RuleId::N08, "a pipeline has few micro-batches", true, pipeline_bubble, kBubbleDoc},
+    {RuleId::N08, "a pipeline has too few micro-batches", true, pipeline_bubble, kBubbleDoc},
 };
 
 }  // namespace

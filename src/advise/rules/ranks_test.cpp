@@ -10,7 +10,8 @@
 namespace stepscope::advise {
 namespace {
 
-/// One rank's step of 8 ms as stage 1 of 4, with `bubble` of it lost and 4 micro-batches: 3/7 would be.
+/// One rank's step of 8 ms as stage 1 of 4 with 4 micro-batches: `bubble` ns of it are lost, and 3/7 would be
+/// ideal.
 std::optional<Claim> bubble(std::int64_t bubble) {
   Reports reports;
   analyze::PipelineStage stage{};
@@ -31,7 +32,7 @@ std::optional<Claim> bubble(std::int64_t bubble) {
   return rule->find(Evidence(reports, 1), Bound::communication);
 }
 
-// Twice as many micro-batches halve the 3.2 ms; of 32 an eighth is left.
+// Twice as many micro-batches halve the 3.2 ms; 32 leave an eighth of it.
 TEST(RankRules, APipelineWithFewMicroBatches) {
   const std::optional<Claim> found = bubble(3'200'000);
   ASSERT_TRUE(found);
@@ -45,7 +46,8 @@ TEST(RankRules, APipelineWithFewMicroBatches) {
   EXPECT_EQ(found->confidence, Confidence::medium);
 }
 
-// 3.43 ms are the ideal: of more than that only as much is saved, and 5 ms are not for filling and draining.
+// The ideal bubble is 3.43 ms: at most half of that is saved. 5 ms have other causes than filling and
+// draining.
 TEST(RankRules, ABubbleOfOtherCauses) {
   const std::optional<Claim> found = bubble(4'000'000);
   ASSERT_TRUE(found);
@@ -54,7 +56,7 @@ TEST(RankRules, ABubbleOfOtherCauses) {
   EXPECT_FALSE(bubble(2'000'000));
 }
 
-/// What rank 0 says of rank 2, whose compute takes 18 ms of each step of 20 ms and that of the others 10.
+/// Rank 0's claim about rank 2, whose compute takes 18 ms of each step of 20 ms, and 10 ms on the others.
 Claim slow_rank_with(const analyze::SlowKernels& kernels) {
   Reports reports;
   analyze::SlowRank slow;
@@ -78,7 +80,7 @@ Claim slow_rank_with(const analyze::SlowKernels& kernels) {
   return rule->find(Evidence(reports, 0), Bound::communication).value_or(Claim{});
 }
 
-// The replay's range is 7.5 to 8.5 ms, of which no more than the 8 ms are to be had.
+// The replay's range is 7.5 to 8.5 ms, capped by the excess of 8 ms.
 TEST(RankRules, ASlowDeviceOrMoreWork) {
   const Claim device = slow_rank_with({2, 1, 100, 100, 0.98, 1.8, 0.95});
   EXPECT_EQ(
@@ -88,20 +90,20 @@ TEST(RankRules, ASlowDeviceOrMoreWork) {
   EXPECT_EQ(
       device.because,
       "18.0 ms of compute per step against 10.0 ms on the other ranks, which differ by at most 30.0 µs");
-  EXPECT_TRUE(device.remedy.starts_with("Not more work: a lower clock")) << device.remedy;
+  EXPECT_TRUE(device.remedy.starts_with("The work is the same: look for a lower clock")) << device.remedy;
   EXPECT_EQ(device.saving_low, 6'000'000);
   EXPECT_EQ(device.saving_high, 8'000'000);
   const Claim more = slow_rank_with({2, 1, 120, 100, 0.4, 1, 1});
   EXPECT_TRUE(more.title.ends_with(": 120 compute kernels per step, 100 on rank 1")) << more.title;
   EXPECT_TRUE(more.remedy.starts_with("Rank 2 has more or other work")) << more.remedy;
   EXPECT_TRUE(slow_rank_with({2, 1, 100, 100, 0.4, 1, 1})
-                  .title.ends_with(": compute kernels of other names or grids than on rank 1"));
+                  .title.ends_with(": compute kernels with other names or grids than on rank 1"));
   EXPECT_TRUE(slow_rank_with({2, 1, 100, 100, 0.98, 1.8, 0.5})
                   .title.ends_with(": the same compute kernels, some of them longer"));
 }
 
-/// What rank 0 says of all-reduces that reach 1 GB/s at their fastest, of 10, and take 6 of 10 ms; by rank,
-/// the share of its time in collectives that is waiting.
+/// Rank 0's claim about all-reduces that reach 1 of 10 GB/s at their fastest and take 6 of 10 ms. `waits`: by
+/// rank, the share of its time in collectives that is waiting.
 std::optional<Claim> slow_links_among(std::int64_t group, const std::vector<double>& waits) {
   Reports reports;
   analyze::CollectiveSize size;
@@ -131,8 +133,8 @@ std::optional<Claim> slow_links_among(std::int64_t group, const std::vector<doub
   return rule->find(Evidence(reports, 0), Bound::communication);
 }
 
-// Of 6 ms a fifth is waiting. What moves for 4.8 ms would take an eighth of that at the expected rate. With
-// seven tenths of waiting even the fastest could be at a third of that rate.
+// A fifth of the 6 ms is waiting. At the expected rate, the other 4.8 ms would take an eighth of that. If
+// seven tenths were waiting, even the fastest could run at a third of the expected rate.
 TEST(RankRules, WaitsAreNoSlowLinks) {
   const std::optional<Claim> all = slow_links_among(3, {0.2, 0.2, 0.2});
   ASSERT_TRUE(all);
@@ -153,8 +155,8 @@ TEST(RankRules, ALateRankLooksLikeSlowLinks) {
   EXPECT_TRUE(some->remedy.starts_with("Add the other ranks' files")) << some->remedy;
 }
 
-/// What rank 0 is told where ranks without a device wait so long in 10 collectives each, in a recording of 10
-/// ms and one step, and rank 2 comes last to `last` of them.
+/// Rank 0's claim if ranks without a device wait `waits` ns, by rank, in 10 collectives each, in a recording
+/// of one step of 10 ms. Rank 2 comes last to `last` of them.
 std::optional<Claim> late_rank_among(const report::Ints& waits, std::int64_t last) {
   Reports reports;
   for (std::int64_t rank = 0; rank < std::ssize(waits); ++rank) {
@@ -179,8 +181,9 @@ std::optional<Claim> late_rank_among(const report::Ints& waits, std::int64_t las
 TEST(RankRules, ALateRankWithoutADevice) {
   const std::optional<Claim> late = late_rank_among({4'000'000, 3'000'000, 0}, 6);
   ASSERT_TRUE(late);
-  EXPECT_EQ(late->title,
-            "Rank 2 comes last to 6 of 10 collectives, and the others wait for it: 4.00 ms per step here");
+  EXPECT_EQ(
+      late->title,
+      "Rank 2 comes last to 6 of 10 collectives, and the others wait for it: 4.00 ms per step on this rank");
   EXPECT_EQ(late->saving_low, 1'500'000);
   EXPECT_EQ(late->saving_high, 3'000'000);
   EXPECT_FALSE(late_rank_among({4'000'000, 3'000'000, 0}, 5));

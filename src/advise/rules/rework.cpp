@@ -1,5 +1,4 @@
-// Rules of work that could be left out or done as fast as before: convolutions (K08), recomputed activations
-// (K09), the clock (K10).
+// Rules of avoidable work: convolutions set up badly (K08), recomputed activations (K09), clock drift (K10).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,10 +28,12 @@ bool has_tensor_cores(const Evidence& e) {
 }
 
 constexpr std::string_view kSetupDoc =
-    R"(Looks at *Convolution setup* of `kernels`. Either `kFallbackShare` of compute time goes into kernels that cuDNN falls back on, on a device of compute capability 7 and more: 1 to `kMeasuredKernel` times
-as fast where cuDNN measures all its kernels first, through replay where launches are linked. Or convolutions add a bias that a batch norm takes away again: the time of what adds it. What comes next where
-the host limits. Silent where sizes vary over the steps: each would be measured anew. Low confidence: the fallback may be the fastest, and may have been
-measured.)";
+    R"(Looks at *Convolution setup* of `kernels`. Either `kFallbackShare` of compute time goes into cuDNN's
+fallback kernels, on a device of compute capability 7 or more: 1 to `kMeasuredKernel` times as fast if cuDNN
+measures all its kernels first, by replay where launches are linked. Or convolutions add a bias that a batch
+norm subtracts again: the time of the kernels that add it. When the host limits, listed under what comes next.
+Silent if sizes vary over the steps: each would be measured again. Low confidence: the fallback may be the
+fastest, and may already have been measured.)";
 
 std::optional<Claim> fallback_convolutions(const Evidence& e, const ConvSetup& fallback) {
   const double share = fallback.share;
@@ -45,15 +46,13 @@ std::optional<Claim> fallback_convolutions(const Evidence& e, const ConvSetup& f
          {scale_any(Scale::What::kernel, {"implicit_convolve_sgemm", "conv2d_c1_k1", "fft1d_", "fft2d_"},
                     1 / kMeasuredKernel)},
          0.0);
-  f.because = fixed ? "sizes are the same in all steps; the fallback may be the fastest kernel all the same"
+  f.because = fixed ? "sizes are the same in all steps; the fallback may still be the fastest kernel"
                     : "sizes are not known to stay the same, and the fallback may be the fastest kernel";
   f.evidence = {see::kernels("convolution setup, the longest is " + fallback.kernel.substr(0, 60))};
   f.remedy =
       "torch.backends.cudnn.benchmark=True where sizes are fixed<<|| and MIOPEN_FIND_MODE=3|| "
-      "(MIOPEN_FIND_MODE=3 on ROCm)>>; a convolution "
-      "in "
-      "half precision and channels_last has better kernels still.";
-  f.verify = "Other convolution kernels, and a shorter step, behind the first one.";
+      "(MIOPEN_FIND_MODE=3 on ROCm)>>; half precision and channels_last have even better kernels.";
+  f.verify = "Other convolution kernels and shorter steps after the first step.";
   f.effort = Effort::option;
   return f;
 }
@@ -61,7 +60,7 @@ std::optional<Claim> fallback_convolutions(const Evidence& e, const ConvSetup& f
 std::optional<Claim> needless_bias(const Evidence& e, const ConvSetup& bias) {
   Claim f =
       claim(e, RuleId::K08,
-            fmt::format("{} kernels per step add biases of convolutions that a batch norm takes away again",
+            fmt::format("{} kernels per step add biases of convolutions that a batch norm subtracts again",
                         format_value(bias.kernels / e.steps(), Unit::count)));
   save(f, compute_time(e, bias.share), 1, 1);
   f.because = "the operators are in the file: a batch norm follows the convolution";
@@ -92,9 +91,11 @@ std::optional<Claim> convolution_setup(const Evidence& e, Bound bound) {
 }
 
 constexpr std::string_view kRecomputeDoc =
-    R"(Looks for `kRecomputeShare` of compute time in forward work that the backward pass does again (*Recomputed work* of `kernels`). Saving: `kRecomputeLeast` to `kRecomputeMost` of it, through replay with compute kernels
-shorter by as much; what comes next where the host limits. Silent where memory is recorded and the peak with what would be held instead is above `kFullestMemory` of the device's memory: then
-recomputing is what makes the program fit. Low confidence without `[memory]` events.)";
+    R"(Looks for `kRecomputeShare` of compute time in forward work that the backward pass repeats (*Recomputed
+work* of `kernels`). Saving: `kRecomputeLeast` to `kRecomputeMost` of it, by replay with compute kernels
+shortened by as much; when the host limits, listed under what comes next. Silent if memory is recorded and its
+peak plus the activations, if kept, exceeds `kFullestMemory` of the device's memory: then the program fits
+only because it recomputes. Low confidence without `[memory]` events.)";
 
 std::optional<Claim> recompute(const Evidence& e, Bound bound) {
   const auto works = e.mine(e.reports().kernels.recomputed, "Recomputed work");
@@ -107,7 +108,7 @@ std::optional<Claim> recompute(const Evidence& e, Bound bound) {
                    kFullestMemory * static_cast<double>(memory.total))
     return std::nullopt;
   Claim f = claim(e, RuleId::K09,
-                  fmt::format("{} of kernel time ({} per step) computes activations again", percent(share),
+                  fmt::format("{} of kernel time ({} per step) recomputes activations", percent(share),
                               ns(compute_time(e, share))));
   save(f, compute_time(e, share), kRecomputeLeast, kRecomputeMost);
   change(f, {scale_of(Scale::What::compute, 1 - kRecomputeMost * share)},
@@ -117,10 +118,10 @@ std::optional<Claim> recompute(const Evidence& e, Bound bound) {
   f.confidence = known ? Confidence::medium : Confidence::low;
   if (!f.next)
     f.because = known
-                    ? fmt::format("{} of {} are used at the peak, and holding the activations takes {}",
+                    ? fmt::format("{} of {} are used at the peak, and keeping the activations takes {}",
                                   format_value(memory.peak, Unit::bytes),
                                   format_value(memory.total, Unit::bytes), format_value(held, Unit::bytes))
-                    : "memory is not recorded: only worth it where there is room (profile_memory=True tells)";
+                    : "memory is not recorded: only worth it if there is room (profile_memory=True shows it)";
   f.evidence = {see::kernels(fmt::format("recomputed work, known by {}", name_of(works.front()->known_by)))};
   f.remedy =
       "Checkpoint fewer blocks; a selective policy (create_selective_checkpoint_contexts) that recomputes "
@@ -131,8 +132,7 @@ std::optional<Claim> recompute(const Evidence& e, Bound bound) {
   return f;
 }
 
-/// The host's pace in the last third of the steps / in the first, without the first step; 1 where it is not
-/// known.
+/// Host pace in the last third of the steps / in the first third, without the first step; 1 if not known.
 double host_drift(const Evidence& e) {
   std::vector<double> paces;
   for (const analyze::StepTime* step : e.mine(e.reports().steps.steps, "Step time by what the time went to"))
@@ -149,9 +149,12 @@ double host_drift(const Evidence& e) {
 }
 
 constexpr std::string_view kDriftDoc =
-    R"(Looks for at least `kMinEqualKernels` kernels per step of equal name, grid and block (*Drift of equal kernels* of `kernels`) of which `kDriftingGroups` of the groups became slower by `kDriftPace` from the first third of the
-steps to the last, and all of them together as well, while the host kept its pace (`steps`: host_pace). Saving: what they take beyond the first third, at least `kDriftPessimism` of it; through replay with compute kernels
-shorter by as much; what comes next where the host limits. The first step is left out, as clocks ramp up. Silent where kernels of larger grids replace smaller ones: inputs that grow.)";
+    R"(Looks for at least `kMinEqualKernels` kernels per step in groups of equal name, grid and block (*Drift
+of equal kernels* of `kernels`). From the first third of the steps to the last, `kDriftingGroups` of the
+groups and all kernels together became slower by `kDriftPace`, while the host kept its pace (`steps`:
+host_pace). Saving: what they take beyond the first third, at least `kDriftPessimism` of it; by replay with
+compute kernels shortened by as much; when the host limits, listed under what comes next. The first step is
+excluded, as clocks ramp up. Silent if kernels of larger grids replace smaller ones: inputs that grow.)";
 
 std::optional<Claim> clock_drift(const Evidence& e, Bound bound) {
   const auto drifts = e.mine(e.reports().kernels.drift, "Drift of equal kernels");
@@ -172,14 +175,13 @@ std::optional<Claim> clock_drift(const Evidence& e, Bound bound) {
   f.confidence = Confidence::low;
   if (!f.next)
     f.because = fmt::format(
-        "{} of {} groups of equal kernels slow down and the host does not; clocks are not recorded",
+        "{} of {} groups of equal kernels slow down, but the host does not; clocks are not recorded",
         percent(drift.slower), drift.groups);
   f.evidence = {see::kernels(fmt::format("drift of equal kernels, {} per step", drift.kernels))};
   f.remedy =
       "<<nvidia-smi -q -d PERFORMANCE,CLOCK||rocm-smi --showperflevel -c||nvidia-smi -q -d PERFORMANCE,CLOCK "
-      "or rocm-smi --showperflevel -c>> while it runs: see what holds the clock down, power or heat; mend "
-      "the "
-      "cooling or the cap; compare with the other ranks.";
+      "or rocm-smi --showperflevel -c>> while it runs: see whether power or heat holds the clock down; fix "
+      "the cooling or the cap; compare with the other ranks.";
   f.verify = "kernels: pace under 1.02.";
   f.effort = Effort::hardware;
   return f;
@@ -187,7 +189,7 @@ std::optional<Claim> clock_drift(const Evidence& e, Bound bound) {
 
 constexpr Rule kReworkRules[] = {
     {RuleId::K08, "convolutions are set up badly", true, convolution_setup, kSetupDoc},
-    {RuleId::K09, "activations are computed again", true, recompute, kRecomputeDoc},
+    {RuleId::K09, "activations are recomputed", true, recompute, kRecomputeDoc},
     {RuleId::K10, "the same kernels become slower", true, clock_drift, kDriftDoc},
 };
 

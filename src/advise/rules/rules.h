@@ -17,8 +17,8 @@
 
 namespace stepscope::advise {
 
-/// Calls `tell(constant, end)` for each word like "kMinSteps" in `text`; the constant is nullptr where it is
-/// the name of none.
+/// Calls `tell(constant, end)` for each word like "kMinSteps" in `text`; `constant` is nullptr if the word
+/// names none.
 constexpr void visit_constants(std::string_view text, auto tell) {
   const auto in = [](char c, char first, char last) { return first <= c && c <= last; };
   for (std::size_t begin = 0, end = 0; begin < text.size(); begin = ++end) {
@@ -31,7 +31,7 @@ constexpr void visit_constants(std::string_view text, auto tell) {
   }
 }
 
-/// A text that names constants: one that is not of kConstants does not compile.
+/// A text that names constants; a name that is not in kConstants does not compile.
 struct RuleText {
   std::string_view text;
 
@@ -47,8 +47,8 @@ struct Rule {
   std::string_view one_line;
   bool needs_device;  ///< silent when capture health forbids conclusions about the device
   std::optional<Claim> (*find)(const Evidence&, Bound);
-  /// Markdown for docs/advice.md and `explain ID`: what it looks for, in which columns, with which constants;
-  /// how the saving is estimated; what else looks alike and keeps it silent.
+  /// Markdown for docs/advice.md and `explain ID`: what the rule looks for, in which columns, with which
+  /// constants; how the saving is estimated; which similar cases keep it silent.
   RuleText doc;
 };
 

@@ -10,9 +10,9 @@ namespace {
 
 using test::Cells;
 
-/// A step whose host does nothing else than `count` launches of 10 µs in a range of that name, each of one
-/// device event that runs `length` µs and starts 2 µs after its launch; then it launches 2 ms of other work,
-/// beside which run kernels whose launches are not recorded.
+/// A step whose host does nothing but `count` launches, `call_length` + `gap` µs apart, in a range of that
+/// name. Each launches one device event of `length` µs that ends 2 µs after the call. Then it launches 2 ms
+/// of other work, beside which `unlinked` kernels run whose launches are not recorded.
 struct Planted {
   std::string range = "", category = "kernel", event = "k", call = "cudaLaunchKernel", args = "";
   int count = 100, length = 1, call_length = 8;
@@ -68,7 +68,7 @@ TEST(Rules, OptimizerLoop) {
   ASSERT_TRUE(has(ids, "H03"));
   const auto at = static_cast<std::size_t>(std::find(ids.begin(), ids.end(), "H03") - ids.begin());
   EXPECT_EQ(found(loop, "title")[at],
-            "The optimizer launches 100 kernels per step, median 1 µs (the file has whole µs)");
+            "The optimizer launches 100 kernels per step, median 1 µs (the file has only whole µs)");
   EXPECT_NE(found(loop, "remedy")[at].find("torch.optim.SGD(..., fused=True)"), std::string::npos);
   loop.count = 99;
   EXPECT_FALSE(has(found(loop), "H03"));
@@ -96,16 +96,16 @@ TEST(Rules, PageableCopy) {
   EXPECT_FALSE(has(found(copy), "C01"));
 }
 
-/// A cell of that finding; "" when there is none.
+/// A cell of the finding `id`; "" if there is none.
 std::string cell(const Planted& planted, const char* id, const char* column) {
   const Cells ids = found(planted);
   const auto at = std::find(ids.begin(), ids.end(), id);
   return at == ids.end() ? "" : found(planted, column)[static_cast<std::size_t>(at - ids.begin())];
 }
 
-/// 100 launches of 1 µs, 10 µs apart, in that range, and a quarter of the device events without a launch, so
-/// that nothing can be replayed. The device has nothing to do for 7 µs before each launch but the first, and
-/// the range begins 5 µs before that: 698 µs.
+/// 100 launches of 1 µs, one every 10 µs, in that range. A quarter of the device events have no launch, so
+/// nothing can be replayed. The device has nothing to do for 7 µs before each launch but the first, and the
+/// range begins 5 µs before that one: 698 µs.
 Planted without_replay(const char* range) {
   Planted planted{range};
   planted.call_length = 1;
@@ -145,7 +145,7 @@ TEST(Rules, APageableCopyThatCannotBeReplayed) {
   EXPECT_NE(cell(copy, "C01", "because").find("the recording cannot be replayed"), std::string::npos);
 }
 
-/// 60 of DDP's ranges of 8 µs, 10 µs apart; 6 µs of each are the operator that launches a copy.
+/// 60 of DDP's ranges of 8 µs, one every 10 µs; 6 µs of each are the operator that launches a copy.
 Planted bucket_copies(bool linked) {
   Planted planted;
   planted.count = 0;
@@ -170,8 +170,8 @@ Planted bucket_copies(bool linked) {
 }
 
 // The device has nothing to do from each copy's end for 7 µs until the next call: 2 µs in the operator, 2
-// outside and 3 in the next range, of which 2 before its operator. Three quarters of a range are the
-// operator: of 298 µs idle in ranges 224 go. Replayed, the host does without 60 × 6 µs.
+// outside and 3 in the next range, of which 2 before its operator. The operator is three quarters of a range,
+// so 224 of the 298 µs idle in ranges are saved. The replay removes 60 × 6 µs of the host.
 TEST(Rules, BucketCopies) {
   EXPECT_NEAR(std::stod("0" + cell(bucket_copies(false), "N09", "saving_high")), 224'000, 4'000);
   EXPECT_EQ(cell(bucket_copies(false), "N09", "confidence"), "low");

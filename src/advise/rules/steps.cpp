@@ -1,4 +1,4 @@
-// Rules of single steps: those that took longer than the others (H09, I06), and what lies between them (H07).
+// Rules of single steps: those that took longer than the others (H09, I06), and pauses between steps (H07).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using analyze::StepRole;
 using analyze::StepTime;
 using report::kNoInt;
 
-/// The rank's steps that have a length on the device (on the host, where nothing is recorded of devices).
+/// The rank's steps with a known length, on the device or, if no device is recorded, on the host.
 struct OwnSteps {
   std::vector<const StepTime*> steps;
   std::vector<std::int64_t> lengths;
@@ -56,9 +56,9 @@ std::string grown_part(const OwnSteps& own, std::size_t outlier) {
   constexpr std::array kParts = {Part{StepRole::kernel, "compute kernels"},
                                  Part{StepRole::communication, "communication that nothing hides"},
                                  Part{StepRole::memcpy, "copies that nothing hides"},
-                                 Part{StepRole::runtime, "runtime calls beside an idle device"},
-                                 Part{StepRole::data_loader, "data loading beside an idle device"},
-                                 Part{StepRole::cpu_exec, "operators and Python beside an idle device"},
+                                 Part{StepRole::runtime, "runtime calls while the device is idle"},
+                                 Part{StepRole::data_loader, "data loading while the device is idle"},
+                                 Part{StepRole::cpu_exec, "operators and Python while the device is idle"},
                                  Part{StepRole::other, "time with nothing recorded"}};
   std::int64_t most = 0;
   const char* phrase = "";
@@ -70,10 +70,10 @@ std::string grown_part(const OwnSteps& own, std::size_t outlier) {
     most = growth;
     phrase = part.phrase;
   }
-  return most > 0 ? fmt::format("{} grew by {}", phrase, ns(most)) : "no part of it grew by itself";
+  return most > 0 ? fmt::format("{} grew by {}", phrase, ns(most)) : "no single part of it grew";
 }
 
-/// "; on the host aten::empty grew by 12.3 ms" by the table of outliers, "" when the step is not in it.
+/// "; on the host aten::empty grew by 12.3 ms" from the table of outliers; "" if the step is not in it.
 std::string grown_op(const Evidence& e, std::int64_t step) {
   for (const analyze::StepOutlier* own :
        e.mine(e.reports().steps.outliers, "Outlier steps: what grew against the median step"))
@@ -90,31 +90,33 @@ std::optional<Claim> step_outlier(const Evidence& e, Bound bound) {
   std::size_t longest = 0;
   std::int64_t beyond = 0;
   for (std::size_t i = 1; i + 1 < own.steps.size();
-       ++i) {  // the first and the last border on what is not recorded
+       ++i) {  // the first and last steps border on unrecorded time
     if (static_cast<double>(own.excess(i)) <= limit) continue;
     beyond += own.excess(i);
     if (longest == 0 || own.lengths[i] > own.lengths[longest]) longest = i;
   }
   if (longest == 0) return std::nullopt;
   const std::string step = own.steps[longest]->name(), grown = grown_part(own, longest);
-  Claim f = claim(
-      e, RuleId::H09,
-      fmt::format("Step {} took {} against {}: {}", step, ns(own.lengths[longest]), ns(own.median), grown));
+  Claim f = claim(e, RuleId::H09,
+                  fmt::format("Step {} took {} against a median of {}: {}", step, ns(own.lengths[longest]),
+                              ns(own.median), grown));
   f.confidence = Confidence::medium;
-  f.because = "lengths are taken between the ends of device work, not between marks of the host";
+  f.because = bound == Bound::host_only
+                  ? "lengths are those of the step marks on the host"
+                  : "lengths are measured between the ends of device work, not between marks of the host";
   f.evidence = {see::steps(
-      fmt::format("device_length of step {}{}; spread over all steps, such outliers cost {} a step", step,
+      fmt::format("device_length of step {}{}; spread over all steps, such outliers cost {} per step", step,
                   grown_op(e, own.steps[longest]->number), ns(beyond / std::ssize(own.steps))))};
   f.remedy = fmt::format(
       "Look at step {} alone (`stepscope show {} --step {}`). Usual causes: a checkpoint or log written in "
       "the step, garbage collection, another program on the machine.",
       step, bound == Bound::host_only ? "host_time" : "idle", step);
-  f.verify = "No step is longer than the median by over 10 %.";
+  f.verify = "No step exceeds the median by more than 10 %.";
   f.effort = Effort::code;
   return f;
 }
 
-/// What a pause between steps is, by what the host was in; the first that fits.
+/// Kinds of pauses between steps, by parts of the host's place; the first match counts.
 struct Pause {
   std::array<std::string_view, 6> parts;
   const char *what, *remedy;
@@ -145,7 +147,7 @@ bool is_loop_work(const Place& place) {
   return false;
 }
 
-/// Takes away those with a range of their own; nothing when that is not most of their time.
+/// Scales that remove the pauses with a range of their own; empty unless these are most of the time.
 std::vector<Scale> without_named(const std::vector<Place>& pauses) {
   std::vector<Scale> ranges;
   std::int64_t named = 0;
@@ -159,7 +161,7 @@ std::vector<Scale> without_named(const std::vector<Place>& pauses) {
   return ranges;
 }
 
-/// What recording itself does between steps.
+/// The profiler's own work between steps.
 bool is_profiler(const Place& place) {
   return place.place.find("torch/profiler") != std::string::npos ||
          place.place.find("torch/autograd/profiler") != std::string::npos;
@@ -189,8 +191,8 @@ std::optional<Claim> pause_between_steps(const Evidence& e, Bound bound) {
         known = &pause;
   const std::string where = most.spoken().empty() ? "" : " in " + most.spoken();
   Claim f = claim(e, RuleId::H07,
-                  fmt::format("{} of {} per step {} {}: {}{}", ns(cost / e.steps()), ns(e.step_length()),
-                              host_only ? "pass" : "the device idles",
+                  fmt::format("For {} of {} per step {} {}: {}{}", ns(cost / e.steps()), ns(e.step_length()),
+                              host_only ? "the program is" : "the device idles",
                               most.between_steps() ? "between steps" : "in long pauses",
                               known != nullptr              ? known->what
                               : most.place.empty()          ? "nothing is recorded there"
@@ -202,18 +204,17 @@ std::optional<Claim> pause_between_steps(const Evidence& e, Bound bound) {
   f.ideal = without_named(pauses);
   f.pessimism = kBorderPessimism;
   f.confidence = most.cause == IdleCause::untraced ? Confidence::low : Confidence::medium;
-  f.because = most.cause == IdleCause::untraced ? "nothing is recorded on the launching threads then"
-                                                : "the host's place in that time is recorded";
+  f.because = most.cause == IdleCause::untraced ? "nothing is recorded on the launching threads at that time"
+                                                : "the host's place at that time is recorded";
   const std::string shown =
-      fmt::format("time by place, {}, the longest {}", per_step(e, cost), ns(most.longest));
+      fmt::format("time by place, {}, the longest pause {}", per_step(e, cost), ns(most.longest));
   f.evidence = {host_only ? see::host_time(shown) : see::idle(shown)};
-  f.remedy =
-      known != nullptr
-          ? known->remedy
-          : "Find what the loop does there: callbacks, logging and checkpoints go to every N steps or to "
-            "another thread; for garbage collection gc.freeze() after the first step and "
-            "gc.disable(), with gc.collect() every few hundred steps. with_stack=True in a short run "
-            "names the line.";
+  f.remedy = known != nullptr
+                 ? known->remedy
+                 : "Find what the loop does there. Run callbacks, logging and checkpoints every N steps or "
+                   "on another thread; for garbage collection, gc.freeze() after the first step and "
+                   "gc.disable(), with gc.collect() every few hundred steps. with_stack=True in a short run "
+                   "names the line.";
   f.verify = fmt::format("No time `between steps` over 3 % in `stepscope show {}`.",
                          host_only ? "host_time" : "idle");
   f.effort = Effort::code;
@@ -236,17 +237,16 @@ std::optional<Claim> cpu_contention(const Evidence& e, Bound bound) {
   }
   if (slow == 0) return std::nullopt;
   const analyze::StepPace& pace = own.steps[worst]->pace;
-  Claim f =
-      claim(e, RuleId::I06,
-            fmt::format("In {} of {} steps host operators take {:.2g} times as long (median) and kernels do "
-                        "not: the CPU is shared with something",
-                        slow, count, pace.host));
+  Claim f = claim(e, RuleId::I06,
+                  fmt::format("In {} of {} steps host operators take {:.2g} times as long (median), but "
+                              "kernels do not: something else uses the CPU",
+                              slow, count, pace.host));
   save(f, lost / count, kContentionPessimism, bound == Bound::host_only ? kSlowedToo : 1);
   f.confidence = Confidence::medium;
-  f.because = "one slow operator would not be it: most of them slow down together";
+  f.because = "most operators slow down together, not only one";
   f.evidence = {
-      see::steps(fmt::format("step {} took {} longer; {} of its operator time is in names that took 1.3 "
-                             "times as long and more (slower_ops), device_pace {:.3f}",
+      see::steps(fmt::format("step {} took {} longer; {} of its operator time is in operators that took at "
+                             "least 1.3 times as long (slower_ops), device_pace {:.3f}",
                              own.steps[worst]->name(), ns(own.excess(worst)), percent(pace.slower),
                              std::isnan(pace.device) ? 1 : pace.device))};
   f.remedy =
@@ -259,34 +259,41 @@ std::optional<Claim> cpu_contention(const Evidence& e, Bound bound) {
 
 constexpr Rule kStepRules[] = {
     {RuleId::I06, "the CPU is shared: all operators are slower in some steps", false, cpu_contention,
-     R"(Looks at: `steps`: `host_pace`, `slower_ops`, `device_pace`, `device_length`. Fires when, in a step other than the first of
-at least kStepsToCompare, names that hold kSlowerOpsShare of operator time took 1.3 times as long a call as in the median step
-and more, the median name is slower by kHostPace, kernels keep their pace (kSamePace) and the step is longer than the median.
+     R"(Looks at: `steps`: `host_pace`, `slower_ops`, `device_pace`, `device_length`. Needs at least
+kStepsToCompare steps. Fires when, in a step other than the first, operators that hold kSlowerOpsShare of
+operator time took at least 1.3 times as long per call as in the median step, the median operator is slower by
+kHostPace, kernels keep their pace (kSamePace) and the step is longer than the median.
 
-Saving: what these steps take beyond the median, spread over all steps; low is kContentionPessimism of it, high kSlowedToo where no device is recorded.
+Saving: what these steps take beyond the median, spread over all steps; the low end is kContentionPessimism of
+it, the high end kSlowedToo where no device is recorded.
 
 Silent on: one slow operator; kernels that slow down as well (clock); steps that are not longer.)"},
     {RuleId::H07, "the device idles between steps", true, pause_between_steps,
-     R"(Looks at: *Idle time by place* of `idle`, causes `python`, `annotation`, `untraced` and `op`. Counts places `between steps` that
-lie in no range of the loop itself (optimizer, forward, backward, loader), and places anywhere with one part of kLongPause and
-kLongPauseShare of a step or more. Fires from kBorderShare of the window on, with two complete steps or more. What is open then
-says what it is: a checkpoint, logging, garbage collection, writing, metrics.
+     R"(Looks at: *Idle time by place* of `idle`, causes `python`, `annotation`, `untraced` and `op`. Counts
+places `between steps` that are in no range of the loop itself (optimizer, forward, backward, loader), and
+places anywhere with one pause of at least kLongPause and kLongPauseShare of a step. Fires when such pauses
+hold at least kBorderShare of the window and two or more steps are complete. The code that runs at that time
+names the cause: a checkpoint, logging, garbage collection, writing, metrics.
 
-Saving: replay without these ranges, where most of that time has a name and launches nothing; else that time. Low is kBorderPessimism of it.
+Saving: replay without these ranges, if most of that time has a name and launches nothing; else that time. The
+low end is kBorderPessimism of it.
 
-Without a device: *Host time by place* of `host_time`, without the operators, which are the step's work, and without long pauses of one Python
-line in every step (H02); from kRecordedBorder a step and kLeftBehind an operator on. High is kSlowedToo of it.
+Without a device: *Host time by place* of `host_time`, without operators, which are the step's work, and
+without long pauses of one Python line in every step (H02); at least kRecordedBorder per step and kLeftBehind
+per operator. The high end is kSlowedToo of it.
 
-Silent on: gaps between steps in which the host already runs the next step's operators; waits for data, blocking calls and
-allocations, which have rules of their own.)"},
+Silent on: gaps between steps in which the host already runs the next step's operators; waits for data,
+blocking calls and allocations, which have rules of their own.)"},
     {RuleId::H09, "one step took much longer than the others", false, step_outlier,
-     R"(Looks at: `steps`: `device_length` (`total`, where no device is recorded). Fires when, of at least kStepsToCompare steps,
-one is longer than the median by over kOutlierSpreads × the median distance from it and by over kOutlierShare. The part of the
-step that grew most is named, and the operator, where *Outlier steps* has it.
+     R"(Looks at: `steps`: `device_length` (`total`, where no device is recorded). Fires when, of at least
+kStepsToCompare steps, one exceeds the median by more than kOutlierSpreads × the median distance from it and
+by more than kOutlierShare. The finding names the part of the step that grew most, and the operator if
+*Outlier steps* has it.
 
-Saving: none in the ranking; the cost of such steps, spread over all, is in the evidence.
+Saving: none in the ranking; the evidence has the cost of such steps, spread over all.
 
-Silent on: the first and the last step, which border on what is not recorded; long marks of a host that runs ahead.)"},
+Silent on: the first and the last step, which border on unrecorded time; long marks of a host that runs
+ahead.)"},
 };
 
 }  // namespace

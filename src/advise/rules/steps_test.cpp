@@ -8,8 +8,8 @@ namespace {
 using test::Advice;
 using test::Program;
 
-/// Six steps: 20 calls of each of five ops, 10 µs each, then 25 launches of kernels of 20 µs. In step 4
-/// ops of the names below `slower` take 15 µs a call, and nothing at all happens for `pause` µs.
+/// Six steps: 20 calls of each of five ops, 10 µs each, then 25 launches of kernels of 20 µs. In step 4 the
+/// first `slower` ops take 15 µs a call, nothing happens for `pause` µs, and kernels take `kernel` µs.
 std::string six_steps(int slower, int pause, int kernel = 20) {
   std::string events;
   int at = 0, id = 1;
@@ -44,10 +44,10 @@ std::string six_steps(int slower, int pause, int kernel = 20) {
 TEST(StepRules, SharedCpu) {
   const Advice findings(six_steps(5, 0));
   EXPECT_EQ(findings.cell("I06", "title"),
-            "In 1 of 6 steps host operators take 1.5 times as long (median) and kernels do not: the CPU is "
-            "shared with something");
+            "In 1 of 6 steps host operators take 1.5 times as long (median), but kernels do not: something "
+            "else uses the CPU");
   EXPECT_EQ(findings.cell("I06", "saving_high"), "83333");  // of 500 µs over six steps
-  EXPECT_EQ(findings.cell("H09", "id"), "none");            // the symptom is told by its cause
+  EXPECT_EQ(findings.cell("H09", "id"), "none");            // the symptom is part of its cause
   EXPECT_NE(findings.cell("I06", "evidence").find("H09: Step 4 took 2.10 ms against 1.60 ms"),
             std::string::npos);
 }
@@ -70,7 +70,7 @@ TEST(StepRules, SlowKernelsAreNoSharedCpu) {
   EXPECT_EQ(Advice(six_steps(5, 0, 22)).cell("I06", "id"), "none");
 }
 
-// Steps of 20 × 55 µs; what follows them takes 400 more, in which the device idles.
+// Steps of 20 × 55 µs, each followed by 400 µs in which the device idles.
 TEST(StepRules, PausesBetweenSteps) {
   Program program;
   program.pause = {"python_function", "torch/serialization.py(9): save", 400};
@@ -86,8 +86,8 @@ TEST(StepRules, PausesBetweenSteps) {
   EXPECT_FALSE(Advice(program).has("H07"));
 }
 
-// Loads of 300 µs before 20 × 55 µs, and of 2,300 in the first step, whose last kernel ends 51 µs after it.
-// others.
+// Loads of 300 µs before 20 × 55 µs; of 2,300 µs in the first step, whose last kernel ends 51 µs after the
+// step.
 TEST(StepRules, SavingsAreOfTheStepsBehindASlowFirst) {
   Program program;
   program.steps = 6;
@@ -97,8 +97,8 @@ TEST(StepRules, SavingsAreOfTheStepsBehindASlowFirst) {
   const Advice advice(program);
   EXPECT_EQ(advice.cell("I01", "saving_high"), saving);
   EXPECT_NE(advice.verdict("headline")
-                .find("The first step took 3.45 ms, the median step 1.40 ms: savings are of the "
-                      "other steps, 1.40 ms each."),
+                .find("The first step took 3.45 ms, the median step 1.40 ms: savings are for the other "
+                      "steps, 1.40 ms each."),
             std::string::npos)
       << advice.verdict("headline");
 }

@@ -1,5 +1,5 @@
-// Rules of synchronisation (S): the host waits and the queue drains. What counts is idle time in and after a
-// wait, not its length.
+// Rules of synchronisation (S): the host waits and the queue drains. Idle time in and after a wait counts,
+// not the wait's length.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,8 +20,7 @@ namespace {
 using report::format_value;
 using report::Unit;
 
-/// The rank's waits of one kind, and what they cost in the window: their part of its idle time in and after
-/// waits.
+/// The rank's waits of one kind. `cost`: their part of its idle time in and after waits, ns in the window.
 struct Waits {
   std::vector<WaitingCall> calls;
   std::int64_t cost = 0, count = 0, bytes = 0;
@@ -43,8 +42,9 @@ Waits waits_of_kind(const Evidence& e, WaitKind kind) {
   return waits;
 }
 
-/// Takes these waits away: the operators that wait, or the calls where no operator does. `what` goes of an
-/// operator: `host` its time, `waiting` what it launched as well, and the operator that calls it.
+/// Removes these waits: the operators that wait, or the calls if no operator does. `what` selects the part of
+/// an operator that goes: `host` is its time; `waiting` is also what it launched and the operator that calls
+/// it.
 void without(Claim& f, const Waits& waits, Scale::What what) {
   f.pessimism = kSyncPessimism;
   for (const WaitingCall& call : waits.calls)
@@ -72,25 +72,24 @@ std::optional<Claim> scalar_read(const Evidence& e, Bound) {
   const bool many = waits.count >= kManyWaits * e.steps();
   if (waits.calls.empty() || (!many && e.share(waits.cost) < kScalarShare)) return std::nullopt;
   const WaitingCall& dearest = waits.calls.front();
-  Claim f = wait_claim(
-      e, RuleId::S01, waits,
-      fmt::format(
-          "{} of {} per step: the host reads a value from the device {} times a step; {}{} drains the "
-          "device's queue",
-          ns(waits.cost / e.steps()), ns(e.step_length()),
-          format_value(std::max<std::int64_t>(1, waits.count / e.steps()), Unit::count), dearest.what,
-          dearest.where));
+  Claim f =
+      wait_claim(e, RuleId::S01, waits,
+                 fmt::format("{} of {} per step: the host reads a value from the device {} times per step; "
+                             "{}{} drains the device's queue",
+                             ns(waits.cost / e.steps()), ns(e.step_length()),
+                             format_value(std::max<std::int64_t>(1, waits.count / e.steps()), Unit::count),
+                             dearest.what, dearest.where));
   without(f, waits, Scale::What::waiting);
   if (many && e.share(waits.cost) >= kScalarShare && dearest.where.empty()) {
     f.confidence = Confidence::high;
-    f.because += ", and that as often as a model has layers";
+    f.because += ", as often as a model has layers";
   }
   return f;
 }
 
-/// Some other wait has the same name: taking ranges of that name away would take more.
+/// Another kind of wait has the same name: removing ranges of that name would remove those waits too.
 bool shares_names(const Evidence& e, const Waits& waits, WaitKind kind) {
-  const auto name = [](const WaitingCall& call) {  // ops and calls have names of their own
+  const auto name = [](const WaitingCall& call) {  // ops and calls are separate namespaces
     return std::pair<bool, std::string_view>(call.op.empty(), call.op.empty() ? call.call : call.op);
   };
   std::set<std::pair<bool, std::string_view>> own;
@@ -107,7 +106,7 @@ std::optional<Claim> explicit_wait(const Evidence& e, Bound) {
   const WaitingCall& dearest = waits.calls.front();
   Claim f =
       wait_claim(e, RuleId::S02, waits,
-                 fmt::format("{} of {} per step the device idles in and after {}{}",
+                 fmt::format("For {} of {} per step the device idles in and after {}{}",
                              ns(waits.cost / e.steps()), ns(e.step_length()), dearest.what, dearest.where));
   if (!shares_names(e, waits, WaitKind::asked)) without(f, waits, Scale::What::host);
   return f;
@@ -120,7 +119,7 @@ std::optional<Claim> size_wait(const Evidence& e, Bound) {
   const WaitingCall& dearest = waits.calls.front();
   Claim f = wait_claim(
       e, RuleId::S03, waits,
-      fmt::format("{} of {} per step: {}{} needs the size of its result on the host, {} waits a step",
+      fmt::format("{} of {} per step: {}{} needs the size of its result on the host, {} waits per step",
                   ns(waits.cost / e.steps()), ns(e.step_length()), dearest.what, dearest.where,
                   format_value(std::max<std::int64_t>(1, waits.count / e.steps()), Unit::count)));
   without(f, waits, Scale::What::waiting);
@@ -133,12 +132,11 @@ std::optional<Claim> copy_to_host(const Evidence& e, Bound) {
   const Waits waits = waits_of_kind(e, WaitKind::to_host);
   const bool large = waits.bytes >= kToHostBytes * e.steps() || waits.count >= kManyWaits * e.steps();
   if (waits.calls.empty() || !large || e.share(waits.cost) < kToHostShare) return std::nullopt;
-  Claim f =
-      wait_claim(e, RuleId::S04, waits,
-                 fmt::format("{} of {} per step the device idles in and after copies to the host{} ({} per "
-                             "step)",
-                             ns(waits.cost / e.steps()), ns(e.step_length()), waits.calls.front().where,
-                             format_value(waits.bytes / e.steps(), Unit::bytes)));
+  Claim f = wait_claim(
+      e, RuleId::S04, waits,
+      fmt::format("For {} of {} per step the device idles in and after copies to the host{} ({} per step)",
+                  ns(waits.cost / e.steps()), ns(e.step_length()), waits.calls.front().where,
+                  format_value(waits.bytes / e.steps(), Unit::bytes)));
   if (!shares_names(e, waits, WaitKind::to_host)) without(f, waits, Scale::What::host);
   f.confidence = Confidence::medium;
   return f;
@@ -146,37 +144,42 @@ std::optional<Claim> copy_to_host(const Evidence& e, Bound) {
 
 constexpr Rule kSyncRules[] = {
     {RuleId::S01, "the host reads values from the device", true, scalar_read,
-     R"(Looks at: `synchronizations`, rows whose op is `item`, `_local_scalar_dense`, `is_nonzero` or `equal`: their `cost`, idle time
-in the wait and after it until the next launch. Fires from kScalarShare of the window on, and with kManyWaits waits a step and
-more: those keep the host from getting ahead again, which only replay can tell the cost of.
+     R"(Looks at: `synchronizations`, rows whose op is `item`, `_local_scalar_dense`, `is_nonzero` or `equal`:
+their `cost`, idle time in the wait and after it until the next launch. Fires when the cost of these waits is
+at least kScalarShare of the window, or with at least kManyWaits of them per step: so many keep the host from
+getting ahead again, at a cost that only replay shows.
 
-Saving: replay without these operators and what they launch; low is kSyncPessimism of it, as some reads stay. Sure where the line is
-recorded, or where there are as many and they cost as much as that.
+Saving: replay without these operators and what they launch; the low end is kSyncPessimism of it, as some
+reads stay. Confidence is high if the line is recorded, or if the waits reach both limits.
 
-Silent on: long waits for a device that works, which cost nothing; one read a step for logging.)"},
+Silent on: long waits for a device that works, which cost nothing; one read per step for logging.)"},
     {RuleId::S02, "the program synchronizes with the device", true, explicit_wait,
-     R"(Looks at: `synchronizations`, rows that are neither reads of values, nor waits for sizes, nor copies: stream, event and device
-synchronisation that the program asks for, once a step and more. Fires when their `cost` is kSyncShare of the window.
+     R"(Looks at: `synchronizations`, rows that are neither reads of values, nor waits for sizes, nor copies:
+explicit synchronisation of streams, events and devices, at least once per step. Fires when the `cost` of
+these waits is at least kSyncShare of the window.
 
-Saving: replay without these calls; where other waits use the same call, their cost. Low is kSyncPessimism of it.
+Saving: replay without these calls; if other waits use the same call, their cost. The low end is
+kSyncPessimism of it.
 
 Silent on: the one synchronize that ends a recording; waits while the device works.)"},
     {RuleId::S03, "the size of a result is needed on the host", true, size_wait,
-     R"(Looks at: `synchronizations`, rows whose op is `nonzero`, `index`, `masked_select`, `unique…` or `repeat_interleave`. Fires when
-their `cost` is kShapeShare of the window, and with kManyWaits waits a step and more, as S01 does.
+     R"(Looks at: `synchronizations`, rows whose op is `nonzero`, `index`, `masked_select`, `unique…` or
+`repeat_interleave`. Fires when the `cost` of these waits is at least kShapeShare of the window or, as S01
+does, with at least kManyWaits waits per step.
 
-Saving: replay without these operators, the comparison right before each that made its mask, and what they launch; low is kSyncPessimism of
-it.
+Saving: replay without these operators, the comparison right before each that makes its mask, and what they
+launch; the low end is kSyncPessimism of it.
 
 Silent on: the same operators while the device has work queued.)"},
-    {RuleId::S04, "results are copied to the host with waiting", true, copy_to_host,
-     R"(Looks at: `synchronizations`, rows whose `copy` goes to the host and whose op is not one of S01 or S03. Fires when their `cost` is
-kToHostShare of the window and they move kToHostBytes a step, or are kManyWaits a step.
+    {RuleId::S04, "copies of results to the host wait for the device", true, copy_to_host,
+     R"(Looks at: `synchronizations`, rows whose `copy` goes to the host and whose op is not one of S01 or
+S03. Fires when the `cost` of these waits is at least kToHostShare of the window, and they move at least
+kToHostBytes or are at least kManyWaits per step.
 
-Saving: replay without these ranges; where other waits have the same operator (copies to the device do), their cost. Low is
-kSyncPessimism of it.
+Saving: replay without these ranges; if other waits have the same operator (copies to the device do), their
+cost. The low end is kSyncPessimism of it.
 
-Silent on: copies that stay while the device works: 53 ms of such waits in a recorded step cost nothing.)"},
+Silent on: copies that wait while the device works: 53 ms of such waits in a recorded step cost nothing.)"},
 };
 
 }  // namespace

@@ -8,9 +8,9 @@ namespace {
 
 using test::Cells;
 
-/// A step of 30 rounds of 1,005 µs and `refill`: a launch of 2 µs, its kernel of 1,000 µs that starts 1 µs
-/// later, and `call`, in `op` where that is named, which returns 2 µs behind the kernel's end; then `refill`
-/// µs until the next launch.
+/// A step of 30 rounds of 1,005 + `refill` µs: a launch of 2 µs; its kernel of 1,000 µs, which starts 1 µs
+/// later; `call`, inside `op` if that is named, which returns 2 µs after the kernel's end; then `refill` µs
+/// until the next launch.
 struct Rounds {
   std::string call = "cudaStreamSynchronize", op = "aten::_local_scalar_dense", copy;
   int refill = 50;
@@ -52,14 +52,14 @@ Cells findings_of(const Rounds& rounds, const char* column = "id") {
   return test::cells(as_report(verdict(derived, gather(derived, 1), 1)).tables[1], column);
 }
 
-// The device idles 2 µs in each of 30 waits and 50 behind it: 1,560 of 31,650 µs.
+// The device idles 2 µs in each of 30 waits and 50 after it: 1,560 of 31,650 µs.
 TEST(SyncRules, ReadsOfValues) {
   EXPECT_EQ(findings_of({}), Cells{"S01"});
   EXPECT_EQ(
       findings_of({}, "title")[0],
-      "1.56 ms of 31.6 ms per step: the host reads a value from the device 30 times a step; .item() drains "
+      "1.56 ms of 31.6 ms per step: the host reads a value from the device 30 times per step; .item() drains "
       "the device's queue");
-  EXPECT_EQ(findings_of({}, "confidence")[0], "medium");  // of one step
+  EXPECT_EQ(findings_of({}, "confidence")[0], "medium");  // lowered: only one step
   Rounds prompt;
   prompt.refill = 0;  // 2 of 1,005 µs
   EXPECT_EQ(findings_of(prompt), Cells{});

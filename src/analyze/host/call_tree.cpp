@@ -167,7 +167,7 @@ report::Report call_tree(const Derived& derived, const report::Params& params) {
         " are not shown; --min-share and --depth set the limits.");
   if (unattributed > 0)
     notes.push_back((trace.several() ? "Some" : report::format_value(unattributed, Unit::ns)) +
-                    " of the device time was launched from no recorded host range.");
+                    " of the device time was not launched from a recorded host range.");
   return {"call_tree", {tabulate(kTreeSheet, nodes, trace.several())}, std::move(notes)};
 }
 

@@ -19,7 +19,7 @@ HostTime host_time_of(const Derived& derived) {
   }
   if (of.places.empty())
     of.notes.emplace_back(
-        "Every rank records a device: `idle` says what the host did while it had nothing to do.");
+        "Every rank has device activity: `idle` shows what the host did while the device was idle.");
   return of;
 }
 

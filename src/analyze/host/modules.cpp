@@ -113,7 +113,7 @@ report::Report modules(const Derived& derived, const report::Params& params) {
   else if (outside > 0)
     notes.push_back(
         (trace.several() ? "Some" : fmt::format("{:.1f} %", 100 * report::ratio(outside, device))) +
-        " of the device time belongs to no module: launched outside of module calls, or by backward "
+        " of the device time belongs to no module: it was launched outside of module calls, or by backward "
         "operators without a recorded forward operator.");
   return {"modules", {tabulate(kModuleSheet, rows, trace.several())}, std::move(notes)};
 }

@@ -105,9 +105,8 @@ void note_coverage(const Rank& rank, const std::vector<OpGroup>& groups, std::ve
         rank.path));
   else if (device > 0)
     notes.push_back(fmt::format(
-        "{}: FLOPs or bytes are known for operators that hold {:.1f} % of the device time launched by "
-        "operators.",
-        rank.path, 100.0 * static_cast<double>(std::min(covered, device)) / static_cast<double>(device)));
+        "{}: FLOPs or bytes are known for {:.1f} % of the device time launched by operators.", rank.path,
+        100.0 * static_cast<double>(std::min(covered, device)) / static_cast<double>(device)));
 }
 
 /// Adds a note if `--device-name` names no device with known peaks.
@@ -120,8 +119,8 @@ void note_unknown_device(std::string_view name, std::vector<std::string>& notes)
     known += (known.empty() ? "" : ", ") + match;
   }
   notes.push_back(fmt::format(
-      "--device-name: no peaks are known for '{}', so bound and share_of_roof are empty. Known are {}.", name,
-      known));
+      "--device-name: no peaks are known for '{}', so bound and share_of_roof are empty. Known devices: {}.",
+      name, known));
 }
 
 }  // namespace
@@ -158,9 +157,9 @@ constexpr report::ParamSpec kOperatorsParams[] = {
     {"group", report::ParamSpec::Type::choice, "name", "name|shape|stack",
      "a row per operator, or per operator and input shape or call stack"},
     {"convention", report::ParamSpec::Type::choice, "exact", "exact|torch",
-     "whose FLOPs: ours, or torch's FlopCounterMode"},
+     "FLOPs by our formulas, or by torch's FlopCounterMode"},
     {"device-name", report::ParamSpec::Type::text, "", "",
-     "the device whose peaks apply, e.g. H100, when the file does not say"},
+     "the device whose peaks apply, e.g. H100, instead of the recorded device"},
 };
 
 constinit const About operators_about = {kOperatorsParams};

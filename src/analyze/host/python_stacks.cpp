@@ -151,7 +151,7 @@ const report::Sheet<FoldedStack> kStackSheet{
 
 constexpr report::ParamSpec kPythonStacksParams[] = {
     {"metric", report::ParamSpec::Type::choice, "host", "host|device",
-     "time in the frame itself on the host, or of the device events launched from it"}};
+     "host time in the frame itself, or time of the device events launched from it"}};
 
 constinit const About python_stacks_about = {kPythonStacksParams};
 
@@ -173,8 +173,7 @@ report::Report python_stacks(const Derived& derived, const report::Params& param
   if (!any)
     notes.emplace_back("No Python stack is recorded. Record with with_stack=True.");
   else if (lines.empty())
-    notes.emplace_back(
-        "No stack has time of this kind: no device event was launched below a recorded frame.");
+    notes.emplace_back("No stack has time of this kind: no device event was launched from a recorded frame.");
   if (!all)
     notes.push_back(
         fmt::format("Only the longest stacks are shown: all of them would take more than {} MiB of text.",

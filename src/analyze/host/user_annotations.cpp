@@ -170,7 +170,7 @@ report::Report annotations_in(std::vector<RankRanges> ranks, const trace::Trace&
       {}};
   if (annotations.empty())
     report.notes.emplace_back(
-        "No ranges of the program were recorded: torch.profiler.record_function(name) makes them.");
+        "No ranges of the program are recorded: mark them with torch.profiler.record_function(name).");
   return report;
 }
 

@@ -219,7 +219,7 @@ report::Report events(const Derived& derived, const report::Params& params) {
   std::size_t counters = 0;
   for (const std::string_view counter : counters_of(trace, ranks))
     if (counters++ < kMaxCounters) table.columns.push_back(arg_column(trace, ranks, {counter, counter, -1}));
-  if (counters > kMaxCounters) report.notes.emplace_back("Only the first 16 counters are columns.");
+  if (counters > kMaxCounters) report.notes.emplace_back("Only the first 16 counters are shown.");
   return report;
 }
 

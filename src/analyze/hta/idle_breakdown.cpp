@@ -75,7 +75,7 @@ const report::Sheet<StreamGaps> kGaps{
 
 constexpr report::ParamSpec kIdleBreakdownParams[] = {
     {"kernel-delay", report::ParamSpec::Type::integer, "30", "",
-     "gaps shorter than this many microseconds are the device's own (kernel_wait)"}};
+     "gaps shorter than this many microseconds count as the device's own (kernel_wait)"}};
 
 }  // namespace
 
@@ -86,7 +86,7 @@ report::Report idle_breakdown(const Derived& derived, const report::Params& para
   std::vector<StreamGaps> rows;
   for (const DeviceSpans& of : spans_of(derived, params)) add_gaps(rows, of, kernel_delay);
   report::Report report{"idle_breakdown", {tabulate(kGaps, rows, derived.trace().several())}, {}};
-  if (rows.empty()) report.notes.emplace_back("No stream has two device events to compare.");
+  if (rows.empty()) report.notes.emplace_back("No stream has two device events, so there are no gaps.");
   return report;
 }
 

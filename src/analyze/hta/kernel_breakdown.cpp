@@ -18,9 +18,9 @@ const report::Sheet<Kernel> kKernels{"Kernels by type", report::Shape::table,
 constexpr report::ParamSpec kKernelBreakdownParams[] = {
     {"no-memory", report::ParamSpec::Type::flag, "", "", "leave copies and fills out"},
     {"duration-ratio", report::ParamSpec::Type::percentage, "80", "",
-     "the percentage of the time that keeps its names"},
+     "keep names for this percentage of the time"},
     {"num-kernels", report::ParamSpec::Type::integer, "10", "",
-     "the most names per type and rank; what is beyond is called others"}};
+     "max names per type and rank; the rest becomes others"}};
 
 }  // namespace
 

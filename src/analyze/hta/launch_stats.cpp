@@ -53,7 +53,7 @@ constexpr report::ParamSpec kLaunchStatsParams[] = {
     {"runtime-cutoff", report::ParamSpec::Type::integer, "50", "",
      "a call longer than this many microseconds is long"},
     {"delay-cutoff", report::ParamSpec::Type::integer, "100", "",
-     "work that begins more microseconds behind its call is late"}};
+     "work that begins more than this many microseconds after its call is late"}};
 
 }  // namespace
 

@@ -14,9 +14,9 @@ std::vector<NamedDurations> most_of(std::vector<NamedDurations> rows, const repo
 
 constexpr report::ParamSpec kUserAnnotationsParams[] = {
     {"duration-ratio", report::ParamSpec::Type::percentage, "80", "",
-     "the percentage of the time that keeps its names"},
+     "keep names for this percentage of the time"},
     {"num-kernels", report::ParamSpec::Type::integer, "1000", "",
-     "the most names per rank; what is beyond is called others"},
+     "max names per rank; the rest becomes others"},
     {"keep", report::ParamSpec::Type::texts, "", "",
      "names that contain this text never become others; may be given several times"}};
 

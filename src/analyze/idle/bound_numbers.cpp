@@ -131,22 +131,22 @@ BoundWord bound_word(const BoundNumbers& n) {
   const double growth = n.lag_growth == kNoInt || n.step == kNoInt ? 0 : report::ratio(n.lag_growth, n.step);
   if (late + latency >= 0.15 && blocked <= 0.05)
     return {Limit::host,
-            fmt::format("the device idles {} of the window before it is asked for work, the largest cause is "
-                        "`{}`, and {} with nothing queued but work that was just launched; the host waits "
-                        "for the device only {}",
+            fmt::format("the device idles {} of the window before work is launched (largest cause: `{}`) and "
+                        "{} in launch latency on an empty queue; the host waits for the device only {}",
                         percent(late), name_of(n.largest), percent(latency), percent(blocked))};
   if (exposed >= 0.10)
     return {Limit::communication,
-            fmt::format("in {} of the window only communication runs", percent(exposed))};
-  if (idle <= 0.10) return {Limit::device, fmt::format("the device idles only {}", percent(idle))};
+            fmt::format("only communication runs in {} of the window", percent(exposed))};
+  if (idle <= 0.10)
+    return {Limit::device, fmt::format("the device idles only {} of the window", percent(idle))};
   if (blocked >= 0.10 && late <= 0.05)
-    return {Limit::device, fmt::format("the host waits for the device {} of the window, and the device is "
-                                       "late for lack of work only {}",
+    return {Limit::device, fmt::format("the host waits for the device {} of the window, and the device "
+                                       "idles for lack of work only {}",
                                        percent(blocked), percent(late))};
   if (growth >= 0.02)
     return {Limit::device,
-            fmt::format("the host gets further ahead by {} of a step in each step", percent(growth))};
-  return {Limit::mixed, fmt::format("no test holds: late {}, blocked {}, only communication {}, idle {}",
+            fmt::format("the host's lead grows by {} of a step in each step", percent(growth))};
+  return {Limit::mixed, fmt::format("no limit dominates: late {}, blocked {}, only communication {}, idle {}",
                                     percent(late), percent(blocked), percent(exposed), percent(idle))};
 }
 

@@ -201,7 +201,7 @@ void add_rank(Devices& of, const Derived& derived, const Rank& rank) {
       add_over_time(of.over_time, rank, busy, fill, window, origin);
   }
   if (drawn > kMaxDrawn)
-    of.notes.push_back(fmt::format("{} devices are recorded{}; utilization over time is of the first {}.",
+    of.notes.push_back(fmt::format("{} devices are recorded{}; utilization over time covers the first {}.",
                                    report::format_value(static_cast<std::int64_t>(drawn), Unit::count),
                                    rank.rank < 0 ? "" : fmt::format(" by rank {}", rank.rank), kMaxDrawn));
 }

@@ -160,8 +160,8 @@ Idle idle_of(const Derived& derived) {
   }
   if (idle.causes.empty())
     idle.notes.emplace_back(
-        "No idle time can be stated: no device activity is recorded. Record with ProfilerActivity.CUDA (or "
-        "XPU, MTIA …) beside CPU.");
+        "Idle time is not known: no device activity is recorded. Record with ProfilerActivity.CUDA (or XPU, "
+        "MTIA …) and CPU.");
   return idle;
 }
 

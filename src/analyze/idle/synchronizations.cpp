@@ -226,7 +226,7 @@ Synchronizations synchronizations_of(const Derived& derived) {
   }
   if (!recorded)
     of.notes.emplace_back(
-        "No runtime calls are recorded. Record with ProfilerActivity.CUDA (or XPU, MTIA …) beside CPU.");
+        "No runtime calls are recorded. Record with ProfilerActivity.CUDA (or XPU, MTIA …) and CPU.");
   else if (!of.calls.empty() && std::all_of(of.calls.begin(), of.calls.end(),
                                             [](const Synchronization& s) { return s.source.empty(); }))
     of.notes.emplace_back("No source lines are recorded: record with with_stack=True to see them.");

@@ -69,8 +69,8 @@ void add_rank(std::vector<RangeCounter>& counters, std::vector<std::string>& not
   const std::vector<Row> ranges = ranges_of(rank), launches = launches_of(trace, rank);
   if (ranges.empty()) return;
   if (ranges.size() != launches.size()) {
-    notes.push_back("Counters cannot be given to operators: there are " + std::to_string(ranges.size()) +
-                    " profiled ranges and " + std::to_string(launches.size()) + " launches.");
+    notes.push_back("Counters cannot be assigned to operators: there are " + std::to_string(ranges.size()) +
+                    " profiled ranges but " + std::to_string(launches.size()) + " launches.");
     return;
   }
   for (const std::string_view name : counters_of(trace, rank, ranges)) {
@@ -108,7 +108,7 @@ report::Report cupti_counters(const Derived& derived, const report::Params&) {
   std::vector<std::string> notes;
   for (const Rank& rank : trace.ranks) add_rank(counters, notes, trace, rank);
   if (counters.empty() && notes.empty())
-    notes.emplace_back("No counters: CUPTI's range profiler records them (experimental_config).");
+    notes.emplace_back("No counters are recorded: turn on CUPTI's range profiler (experimental_config).");
   return {"cupti_counters", {tabulate(kCounterSheet, counters, trace.several())}, std::move(notes)};
 }
 

@@ -134,7 +134,7 @@ const report::Sheet<Sequence> kSequences{"Sequences",
 
 constexpr report::ParamSpec kParams[] = {
     {"operator", report::ParamSpec::Type::text, "aten::", "", "operators whose name contains this text"},
-    {"least", report::ParamSpec::Type::integer, "3", "", "the fewest device events of a sequence"}};
+    {"least", report::ParamSpec::Type::integer, "3", "", "min device events per sequence"}};
 
 }  // namespace
 

@@ -20,7 +20,7 @@ using report::Unit;
 using trace::Rank;
 
 constexpr std::string_view kNoKernels =
-    "No kernel is recorded. Record with ProfilerActivity.CUDA (or XPU, MTIA …) beside CPU.";
+    "No kernel is recorded. Record with ProfilerActivity.CUDA (or XPU, MTIA …) and CPU.";
 constexpr std::string_view kNoFill =
     "blocks_per_sm and occupancy are empty: the recorder of this device does not write them (CUDA does).";
 

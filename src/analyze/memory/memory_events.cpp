@@ -259,11 +259,10 @@ void add_notes(MemoryEvents& of, const Missing& missing) {
   if (missing.addresses)
     of.notes.emplace_back(
         "Addresses are not recorded (PyTorch before 1.11), so frees cannot be paired with allocations: what "
-        "was alive at the peak and what was never freed is not known.");
+        "was alive at the peak or never freed is not known.");
   if (missing.absurd > 0)
-    of.notes.push_back(
-        fmt::format("{} memory events have sizes that no memory holds and are left out: the file is damaged.",
-                    missing.absurd));
+    of.notes.push_back(fmt::format(
+        "{} memory events have impossible sizes and are left out: the file is damaged.", missing.absurd));
 }
 
 }  // namespace
@@ -297,7 +296,7 @@ MemoryEvents memory_events_of(const trace::Trace& trace, const StepChoice& choic
 
 constexpr report::ParamSpec kMemoryEventsParams[] = {
     {"points", report::ParamSpec::Type::integer, "2000", "",
-     "most points of each memory's curve; lows and highs are kept"}};
+     "max points of each memory's curve; lows and highs are kept"}};
 
 constinit const About memory_events_about = {kMemoryEventsParams};
 

@@ -141,8 +141,7 @@ TEST(MemoryEvents, SizesThatNoMemoryHolds) {
   EXPECT_EQ(cells(report.tables[0], "peak_change"), (Cells{"150"}));
   EXPECT_EQ(cells(report.tables[0], "end_change"), (Cells{"50"}));
   ASSERT_EQ(report.notes.size(), 1u);
-  EXPECT_TRUE(report.notes[0].starts_with("2 memory events have sizes that no memory holds"))
-      << report.notes[0];
+  EXPECT_TRUE(report.notes[0].starts_with("2 memory events have impossible sizes")) << report.notes[0];
 }
 
 }  // namespace

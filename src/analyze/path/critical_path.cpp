@@ -144,9 +144,9 @@ const report::Sheet<Turn> kTurns{"Events on the path",
 
 constexpr report::ParamSpec kParams[] = {
     {"annotation", report::ParamSpec::Type::text, "ProfilerStep", "",
-     "the range to look at: one whose name holds this text; all for the whole recording"},
+     "a range whose name contains this text; all for the whole recording"},
     {"instance", report::ParamSpec::Type::steps, "0", "",
-     "which of these ranges, from 0; 2-4: from the first of these to the last"}};
+     "which of these ranges, from 0; 2-4: from the start of 2 to the end of 4"}};
 
 /// One sentence if the chosen ranges do not exist, else "".
 std::string unfound(const path::Ranges& ranges, std::int64_t named) {
@@ -154,10 +154,10 @@ std::string unfound(const path::Ranges& ranges, std::int64_t named) {
   if (last < named) return "";
   if (named == 0)
     return fmt::format(
-        "No range has a name that holds '{}': `stepscope show user_annotations` lists the ranges, "
+        "No range has a name that contains '{}': `stepscope show user_annotations` lists the ranges; "
         "--annotation all takes the whole recording.",
         ranges.annotation);
-  return fmt::format("There is no range number {}: {} {} a name that holds '{}'; their numbers are 0 to {}.",
+  return fmt::format("There is no range number {}: {} {} a name that contains '{}', numbered 0 to {}.",
                      std::max(first, named), named, named == 1 ? "range has" : "ranges have",
                      ranges.annotation, named - 1);
 }

@@ -66,8 +66,8 @@ void note_what_is_known(std::vector<std::string>& notes, const std::vector<Match
   const auto number = [&](auto is) { return std::count_if(matched.begin(), matched.end(), is); };
   if (alone) {
     notes.emplace_back(
-        "Only one rank is open, so waiting for others cannot be told from moving data: name several files, "
-        "or the folder that holds them.");
+        "Only one rank is open, so waiting for others looks like moving data: name several files, or the "
+        "folder that holds them.");
     return;
   }
   const auto by_durations = number([](const MatchedCollective& c) {
@@ -76,17 +76,17 @@ void note_what_is_known(std::vector<std::string>& notes, const std::vector<Match
   if (by_durations > 0)
     notes.push_back(fmt::format(
         "Clocks are not known well enough in {} of {} matched collectives (`clock_alignment`): their skew is "
-        "the longest minus the shortest duration, right as far as ranks leave together.",
+        "the longest minus the shortest duration, which is right if ranks leave together.",
         count(by_durations), count(std::ssize(matched))));
   if (const auto partly = number([](const MatchedCollective& c) { return !c.whole; }); partly > 0)
     notes.push_back(fmt::format(
-        "{} matched collectives have ranks that are not open: those who wait for them seem to move data, so "
-        "waits are at least, transfers at most, what is shown.",
+        "{} matched collectives have ranks that are not open: waiting for those looks like moving data, so "
+        "waits are lower bounds and transfers upper bounds.",
         count(partly)));
   if (all.known < all.collectives)
     notes.push_back(fmt::format(
-        "Of {} of {} collectives nobody knows how long they waited (no match on another rank, sends and "
-        "receives, or a root that is not recorded): all their time counts as transfer, column `unknown`.",
+        "The waits of {} of {} collectives are not known (no match on another rank, sends and receives, or a "
+        "root that is not recorded): all their time counts as transfer, column `unknown`.",
         count(all.collectives - all.known), count(all.collectives)));
 }
 
@@ -147,7 +147,7 @@ Communication communication_of(const Derived& derived) {
   if (const auto left_out = std::ssize(derived.alignment().contradicting); left_out > 0)
     out.notes.push_back(
         fmt::format("{} matched collectives are left out: one rank would have ended before another began, so "
-                    "some of them were not recorded or belong elsewhere (`clock_alignment`).",
+                    "records are missing or matched wrongly (`clock_alignment`).",
                     report::format_value(left_out, Unit::count)));
   if (matched.empty() && places.empty())
     out.notes.emplace_back("No collective is recorded.");
@@ -155,7 +155,7 @@ Communication communication_of(const Derived& derived) {
     note_what_is_known(out.notes, matched, all, alone);
   if (!places.empty() && !modules)
     out.notes.push_back(fmt::format(
-        "No nn.Module is recorded, so exposed communication is told by operators and annotations. {}",
+        "No nn.Module is recorded, so exposed communication is grouped by operators and annotations. {}",
         kModulesHow));
   out.sizes = matched_sizes(matched);
   out.links = link_lines(matched);

@@ -58,8 +58,8 @@ TEST(Communication, WhatContradictsIsSaid) {
   EXPECT_EQ(test::cells(table_of(report, "Collectives across ranks"), "count"), Cells{});
   ASSERT_FALSE(report.notes.empty());
   EXPECT_EQ(report.notes[0],
-            "2 matched collectives are left out: one rank would have ended before another began, so some of "
-            "them were not recorded or belong elsewhere (`clock_alignment`).");
+            "2 matched collectives are left out: one rank would have ended before another began, so records "
+            "are missing or matched wrongly (`clock_alignment`).");
 }
 
 // An all-reduce of 4 MB takes 200 µs on rank 0 and 60 µs on rank 1, which came last. Rank 0 computes until

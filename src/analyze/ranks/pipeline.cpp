@@ -83,13 +83,13 @@ void add_rank(Pipeline& out, Times& all, const trace::Rank& rank, const derive::
                         report::quantile(micro_batches, 0.5), report::quantile(chunks, 0.5)});
 }
 
-/// "A pipeline of 4 stages: 46.2 % of their steps is bubble; …"
+/// "A pipeline of 4 stages: 46.2 % of step time is bubble; …"
 std::string sentence(const Pipeline& out, const Times& all, const std::vector<derive::Stage>& stages) {
   std::int32_t pipelines = 0;
   for (const derive::Stage& stage : stages) pipelines = std::max(pipelines, stage.pipeline + 1);
   const auto share = [](double value) { return report::format_value(value, Unit::share); };
   return fmt::format(
-      "{} of {} stages: {} of their steps is bubble; with these micro-batches filling and draining takes {}.",
+      "{} of {} stages: {} of step time is bubble; with these micro-batches, filling and draining take {}.",
       pipelines == 1 ? "A pipeline" : fmt::format("{} pipelines", pipelines), out.stages.front().stages,
       share(report::ratio(all.bubble(), all.length)), share(all.ideal / static_cast<double>(all.steps)));
 }
@@ -113,9 +113,8 @@ std::string missing(const Pipeline& out, const std::vector<derive::Stage>& stage
   }
   if (names.empty()) return "";
   if (absent.size() > kNamed) names += fmt::format(" and {} more", absent.size() - kNamed);
-  return fmt::format(
-      "No whole step of stage{} {} is among these files; what is said is the mean of the others.",
-      absent.size() == 1 ? "" : "s", names);
+  return fmt::format("No whole step of stage{} {} is among these files; the means are over the other stages.",
+                     absent.size() == 1 ? "" : "s", names);
 }
 
 template <class Row>
@@ -167,7 +166,7 @@ Pipeline pipeline_of(const Derived& derived) {
     if (stages[r].pipeline >= 0) add_rank(out, all, trace.ranks[r], stages[r], derived.steps(trace.ranks[r]));
   if (out.steps.empty()) {
     out.notes.emplace_back(
-        "No pipeline found: no chain of ranks sends and receives in profiler steps, by what is recorded.");
+        "No pipeline found: no chain of ranks is recorded that sends and receives in profiler steps.");
     return out;
   }
   out.notes.push_back(sentence(out, all, stages));

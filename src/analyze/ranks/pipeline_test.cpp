@@ -75,8 +75,8 @@ TEST(Pipeline, TwoStages) {
   EXPECT_EQ(test::cells(report.tables[0], "steps"), (Cells{"1", "1"}));
   EXPECT_EQ(test::cells(report.tables[1], "step"), (Cells{"3", "3"}));
   EXPECT_EQ(report.notes,
-            (std::vector<std::string>{"A pipeline of 2 stages: 37.3 % of their steps is bubble; with "
-                                      "these micro-batches filling and draining takes 33.3 %."}));
+            (std::vector<std::string>{"A pipeline of 2 stages: 37.3 % of step time is bubble; with "
+                                      "these micro-batches, filling and draining take 33.3 %."}));
 }
 
 // The second step is 2 ns longer: 1 ns of compute and 1 ns of waiting. Means that end in half a nanosecond
@@ -102,7 +102,7 @@ TEST(Pipeline, AStageOfWhichNothingIsHereIsNamed) {
   EXPECT_EQ(test::cells(report.tables[0], "stage"), (Cells{"0"}));
   ASSERT_EQ(report.notes.size(), 2u);
   EXPECT_EQ(report.notes[1],
-            "No whole step of stage 1 is among these files; what is said is the mean of the others.");
+            "No whole step of stage 1 is among these files; the means are over the other stages.");
 }
 
 TEST(Pipeline, SaysFirstWhyRanksMayNotBeCompared) {

@@ -204,12 +204,12 @@ std::vector<RankParts> means_of(const trace::Trace& trace,
 
 std::string sentence(const SlowRank& slow) {
   const auto time = [](Time ns) { return report::format_value(ns, Unit::ns); };
-  const std::string own = fmt::format("in {} it takes {} more than the median rank, most of it {}",
+  const std::string own = fmt::format("in {} it takes {} longer than the median rank, mostly in {}",
                                       slow.when(), time(slow.excess), name_of(slow.part));
   if (slow.cost <= 0)
-    return fmt::format("Rank {} is slow, but others come later still: {}; mending it alone gains nothing.",
+    return fmt::format("Rank {} is slow, but others arrive even later: {}; fixing it alone gains nothing.",
                        slow.rank, own);
-  return fmt::format("Rank {} holds the others up: {}; at their pace the step would be about {} shorter.",
+  return fmt::format("Rank {} delays the others: {}; at their pace the step would be about {} shorter.",
                      slow.rank, own, time(slow.cost));
 }
 
@@ -217,13 +217,13 @@ std::string sentence(const SlowRank& slow) {
 void note_slow(Stragglers& out, bool judged, bool few_peers) {
   if (!judged)
     out.notes.emplace_back(
-        out.waits.size() < 3 ? "Two ranks cannot tell which of them is unusual: give at least three."
+        out.waits.size() < 3 ? "Two ranks do not show which is unusual: give at least three."
         : few_peers
-            ? "These ranks are stages of a pipeline, at most two of each stage: as stages differ by design "
-              "(`pipeline`), at least three of one are needed to tell which is unusual."
-            : "No step was recorded whole by all ranks with device work, so their steps cannot be compared.");
+            ? "These ranks are stages of a pipeline, at most two of each stage: stages differ by design "
+              "(`pipeline`), so give at least three ranks of one stage to see which is unusual."
+            : "No step is complete on all ranks with device work, so their steps cannot be compared.");
   else if (out.slow.empty())
-    out.notes.emplace_back("No rank holds the others up by more than ranks differ by chance.");
+    out.notes.emplace_back("No rank delays the others by more than ranks differ by chance.");
   constexpr std::size_t kTold = 3;
   for (std::size_t i = 0; i < std::min(kTold, out.slow.size()); ++i)
     out.notes.push_back(sentence(out.slow[i]));
@@ -236,7 +236,7 @@ void note_waits(Stragglers& out, bool crowded) {
     return;
   out.notes.push_back(fmt::format(
       "No all-reduce or other collective that all ranks leave together could be matched{}: waiting for "
-      "others counts as transfer, and a rank that is slow on the network cannot be told from one that waits.",
+      "others counts as transfer, and a rank that is slow on the network looks like one that waits.",
       crowded ? ", as a step has more than 100,000 without sequence numbers" : ""));
 }
 

@@ -62,7 +62,7 @@ Result<Scale> parse_scale(std::string_view text) {
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), scale.factor);
   if (number.empty() || error != std::errc{} || end != number.data() + number.size() ||
       !(scale.factor >= 0 && scale.factor <= kMaxFactor))
-    return Error{fmt::format("'{}' needs a factor from 0 to 1000 behind '=', e.g. comm=0", text), "", -1};
+    return Error{fmt::format("'{}' needs a factor from 0 to 1000 after '=', e.g. comm=0", text), "", -1};
   const std::string_view left = trimmed(text.substr(0, equals));
   const std::size_t colon = std::min(left.find(':'), left.size());
   const auto fits = [&](const Word& w, bool named) {
@@ -73,7 +73,7 @@ Result<Scale> parse_scale(std::string_view text) {
   if (known == kWords.end())
     known = std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) { return fits(w, !with_name); });
   if (known != kWords.end() && known->named && colon + 1 >= left.size())
-    return Error{fmt::format("'{0}' lacks a name: {1}:NAME, or {1}:/a|b/ for names that contain a or b", left,
+    return Error{fmt::format("'{0}' needs a name: {1}:NAME, or {1}:/a|b/ for names that contain a or b", left,
                              known->word),
                  "", -1};
   if (known != kWords.end() && !known->named && colon < left.size())
@@ -82,14 +82,14 @@ Result<Scale> parse_scale(std::string_view text) {
     std::string words;
     for (const Word& w : kWords)
       words += fmt::format("{}{}{}", words.empty() ? "" : ", ", w.word, w.named ? ":NAME" : "");
-    return Error{fmt::format("'{}' is none of {}", left, words), "", -1};
+    return Error{fmt::format("'{}' is not one of {}", left, words), "", -1};
   }
   scale.what = known->what;
   if (!known->named) return scale;
   const std::string_view name = left.substr(colon + 1);
   if (scale.what == What::straggler) {
     if (scale.factor != 0 || name.find_first_not_of("0123456789") != std::string_view::npos)
-      return Error{fmt::format("'{}' should name a rank and remove it: straggler:3=0", text), "", -1};
+      return Error{fmt::format("'{}' needs a rank and the factor 0, e.g. straggler:3=0", text), "", -1};
     scale.name = name;
     return scale;
   }

@@ -50,7 +50,7 @@ Answered answer_together(const Derived& derived, const Asked& asked) {
   for (std::size_t r = 0; r < absent.size(); ++r)
     if (absent[r] && !job.does_without(r))
       out.refused =
-          fmt::format("The others cannot be replayed without rank {}: it sends them what they work on.",
+          fmt::format("The other ranks cannot be replayed without rank {}: it sends them their inputs.",
                       derived.trace().ranks[r].rank);
   if (out.refused.empty() && std::find(absent.begin(), absent.end(), false) != absent.end())
     out.changes.absent = std::move(absent);
@@ -81,7 +81,7 @@ RankChange rank_change(const Rank& rank, const ReplayedRank& replayed, const Ask
 }
 
 std::string nothing_of(const TypedScale& typed, const trace::Trace& trace) {
-  std::string said = fmt::format("Nothing in the recording is what {} speaks of.", typed.text);
+  std::string said = fmt::format("Nothing in the recording matches {}.", typed.text);
   if (typed.scale.what != Scale::What::straggler || !trace.several()) return said;
   std::vector<std::int64_t> ranks;
   for (const Rank& rank : trace.ranks) ranks.push_back(rank.rank);
@@ -104,8 +104,7 @@ const report::Sheet<RankChange> kRankChangeSheet{
      {"step", &RankChange::step, Unit::ns},
      {"saving", &RankChange::saving, Unit::ns},
      {"share", &RankChange::share, Unit::share, Role::share},
-     {"found", +[](const RankChange& of) { return std::string(of.found ? "yes" : "nothing of that name"); },
-      Role::detail}}};
+     {"found", +[](const RankChange& of) { return std::string(of.found ? "yes" : "no"); }, Role::detail}}};
 
 }  // namespace
 
@@ -140,8 +139,8 @@ WhatIf whatif_of(const Derived& derived, const report::Params& params) {
     devices += replayed.has_device();
     if (scales && !together && replayed.has_device() && !replayed.usable())
       notes.push_back(fmt::format(
-          "Refused: replayed without changes, {} is {} off what was recorded (at most 5 % is "
-          "accepted), so savings would be guesses. The recording lacks what its events waited for.",
+          "Refused: the replay of {} without changes is {} off the recorded time (at most 5 % is accepted), "
+          "so savings would be guesses. The recording does not show what its events waited for.",
           rank.rank < 0 ? "the recording" : fmt::format("rank {}", rank.rank),
           report::format_value(replayed.error(), report::Unit::share)));
   }
@@ -151,7 +150,7 @@ WhatIf whatif_of(const Derived& derived, const report::Params& params) {
   if (devices == 0 && scales)
     notes.emplace_back(
         "There is nothing to replay: no device activity is recorded. Record with ProfilerActivity.CUDA (or "
-        "XPU, MTIA …) beside CPU.");
+        "XPU, MTIA …) and CPU.");
   if (devices > 1 && scales) note_ranks(trace, derived.job(), together, notes);
   if (together) out.job = whatif_job(derived, asked, answers);
   return out;

@@ -75,24 +75,23 @@ void note_ranks(const trace::Trace& trace, const ReplayedJob& job, bool together
                 std::vector<std::string>& notes) {
   if (!together) {
     notes.push_back(fmt::format(
-        "Ranks are replayed alone, so the time in which they wait for each other stays inside their "
-        "collectives: {}.",
-        job.untied() >= 0 ? fmt::format("none of rank {}'s could be matched",
+        "Ranks are replayed separately: {}. So waits for other ranks stay inside the collectives.",
+        job.untied() >= 0 ? fmt::format("no collective of rank {} could be matched",
                                         trace.ranks[static_cast<std::size_t>(job.untied())].rank)
         : job.joined()
-            ? fmt::format("replayed together, a rank is {} off what was recorded (at most 5 % is accepted)",
+            ? fmt::format("replayed together, a rank is {} off the recorded time (at most 5 % is accepted)",
                           report::format_value(job.error(), report::Unit::share))
-            : "none of their collectives could be matched"));
+            : "no collectives could be matched"));
     return;
   }
   if (job.alone() > 0)
     notes.push_back(
-        fmt::format("{} communication kernels are no collectives that could be matched across ranks: waits "
-                    "for other ranks stay inside them.",
+        fmt::format("{} communication kernels could not be matched across ranks: waits for other ranks stay "
+                    "inside them.",
                     report::format_value(job.alone(), report::Unit::count)));
   if (job.given_up() > 0)
     notes.push_back(fmt::format(
-        "{} collectives keep their recorded length, as ranks would wait for each other in a circle.",
+        "{} collectives keep their recorded length: else ranks would wait for each other in a circle.",
         report::format_value(job.given_up(), report::Unit::count)));
 }
 

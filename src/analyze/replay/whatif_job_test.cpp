@@ -64,9 +64,9 @@ TEST(WhatifOfAJob, UnmatchedRanksAreReplayedAlone) {
   ASSERT_EQ(report.tables.size(), 2u);
   EXPECT_EQ(report.notes,
             (std::vector<std::string>{
-                "Nothing in the recording is what straggler:1=0 speaks of. The ranks are 0 and 1.",
-                "Ranks are replayed alone, so the time in which they wait for each other stays "
-                "inside their collectives: none of their collectives could be matched."}));
+                "Nothing in the recording matches straggler:1=0. The ranks are 0 and 1.",
+                "Ranks are replayed separately: no collectives could be matched. So waits for other "
+                "ranks stay inside the collectives."}));
   EXPECT_EQ(test::cells(report.tables[1], "step"),
             (Cells{"200000", "210000", "200000", "150000", "210000", "150000"}));
 }
@@ -101,8 +101,8 @@ TEST(WhatifOfAJob, ARankThatNothingTiesIsNotReplayedWithOthers) {
   ASSERT_EQ(report.tables.size(), 2u);
   EXPECT_EQ(
       report.notes,
-      Cells{"Ranks are replayed alone, so the time in which they wait for each other stays inside their "
-            "collectives: none of rank 1's could be matched."});
+      Cells{"Ranks are replayed separately: no collective of rank 1 could be matched. So waits for other "
+            "ranks stay inside the collectives."});
 }
 
 // The median of 50, 60 and 150 is 60: rank 1 costs 90 µs of the step, which is all of the imbalance.

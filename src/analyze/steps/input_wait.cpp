@@ -182,7 +182,7 @@ const report::Sheet<LoaderWait> kWaitSheet{
 
 constexpr std::string_view kNoLoading =
     "No data loading is recorded. A torch DataLoader marks itself when its loop runs inside the recording "
-    "with ProfilerActivity.CPU; put other loaders in "
+    "with ProfilerActivity.CPU; wrap other loaders in "
     "record_function(\"enumerate(DataLoader)#name.__next__\").";
 
 }  // namespace
@@ -210,7 +210,7 @@ InputWait input_wait_of(const Derived& derived) {
     of.notes.emplace_back(kNoLoading);
   else if (!device)
     of.notes.emplace_back(
-        "No device activity is recorded, so exposed waits are not known: all waits may be.");
+        "No device activity is recorded, so exposed waits are not known: any wait may be exposed.");
   return of;
 }
 

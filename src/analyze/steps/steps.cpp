@@ -167,13 +167,13 @@ const report::Sheet<StepOutlier> kOutlierSheet{
 void note_rank(const Rank& rank, const std::vector<StepSpan>& spans, std::vector<std::string>& notes) {
   if (rank.steps.size() == 1 && rank.steps.front().row == trace::kNoRow)
     notes.push_back(
-        "No profiler steps are marked: the whole recording stands as one step. Call prof.step() once per "
+        "No profiler steps are marked: the whole recording counts as one step. Call prof.step() once per "
         "iteration, with a schedule, to see steps.");
   for (const StepSpan& s : spans)
     if (s.partial)
       notes.push_back(
           fmt::format("Step {} is cut off by the end of the recording (under 80 % of the previous step's "
-                      "device events); it is shown, and left out of the average.",
+                      "device events); it is shown, but left out of the average.",
                       rank.steps[s.index].number));
 }
 

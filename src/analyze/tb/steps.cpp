@@ -172,7 +172,7 @@ report::Report steps(const Derived& derived, const report::Params& params) {
     if (windows.removed > 0)
       report.notes.push_back(
           fmt::format("The plugin leaves out the last {} step(s): they launched nothing, or under 80 % of "
-                      "the device events of the step before.",
+                      "the previous step's device events.",
                       windows.removed));
   }
   report.tables.push_back(tabulate(kSteps, rows, trace.several()));

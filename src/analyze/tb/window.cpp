@@ -90,7 +90,7 @@ std::size_t steps_to_keep(const std::vector<Launched>& launched) {
 
 void note_step_choice(const report::Params& params, report::Report& report) {
   if (!params.text("step").empty())
-    report.notes.push_back("The plugin counts the whole recording here: the choice of steps is not applied.");
+    report.notes.push_back("The plugin counts the whole recording here: the choice of steps is ignored.");
 }
 
 StepWindows step_windows(const Events& events, const Links& links) {

@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Their names end in what tells machines apart that share a folder.
+/// The process's control sockets. Names end in a part for the machine, as machines may share the folder.
 std::vector<fs::path> sockets_of(const std::string& process) {
   std::error_code error;
   const fs::path folder = fs::temp_directory_path(error) / fmt::format("stepscope-{}", ::getuid());
@@ -34,7 +34,7 @@ std::vector<fs::path> sockets_of(const std::string& process) {
   return found;
 }
 
-/// A connection to one process. What it says comes as lines "WORD TEXT".
+/// A connection to one process, which sends lines "WORD TEXT".
 class Asked {
  public:
   static Result<Asked> connect(const std::string& process) {
@@ -44,10 +44,11 @@ class Asked {
       if (asked) return asked;
       why = asked.error().message;
     }
-    return Error{fmt::format("does not wait to be recorded ({}); was it started by `stepscope run`, with the "
-                             "same TMPDIR, and has it imported PyTorch?",
-                             why),
-                 "process " + process};
+    return Error{
+        fmt::format("is not waiting to be recorded ({}); was it started by `stepscope run`, with the "
+                    "same TMPDIR, and has it imported PyTorch?",
+                    why),
+        "process " + process};
   }
   /// A connection to the process, or to one that it started: `stepscope run` waits for the program it runs.
   static Result<Asked> find(const std::string& process) {
@@ -102,8 +103,8 @@ class Asked {
   int socket_;
 };
 
-/// While it lives, an interrupt tells the processes that nobody wants more: they stop, and say what they have
-/// recorded until then. A second one ends this program.
+/// While this exists, an interrupt makes the processes stop recording and report what they have so far. A
+/// second one ends this program.
 class Interruptible {
  public:
   explicit Interruptible(const std::vector<Asked>& all) {
@@ -126,7 +127,7 @@ class Interruptible {
     set(SIG_DFL);
     for (const int socket : sockets) ::shutdown(socket, SHUT_WR);
     constexpr std::string_view said =
-        "\nstepscope: the recording is ended; once more, and it is not waited for\n";
+        "\nstepscope: stopping the recording; press Ctrl-C again to quit without waiting\n";
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, said.data(), said.size());
     errno = kept;
   }
@@ -140,16 +141,16 @@ std::string nothing_of(const Asked& asked, const std::string& why) {
   return "";
 }
 
-/// What a process that was killed has left: its recording, or "".
+/// The recording that a killed process left, or "".
 Result<std::string> left_by(const Asked& asked, const std::string& file) {
   std::error_code ignored;
   if (file.empty()) return Error{"ended before it answered", "process " + asked.process()};
   if (!fs::exists(file, ignored)) return nothing_of(asked, kEnded);
-  say(fmt::format("process {} ended; what it had recorded follows", asked.process()));
+  say(fmt::format("process {} ended; its recording up to then follows", asked.process()));
   return file;
 }
 
-/// The path of the recording; "" where there is none, which has been said.
+/// The path of the recording; "" if there is none, which the user has been told.
 Result<std::string> outcome_of(Asked& asked) {
   std::string file;
   for (std::string line = asked.line(); !line.empty(); line = asked.line()) {
@@ -160,20 +161,20 @@ Result<std::string> outcome_of(Asked& asked) {
     if (word == "error") return Error{text, "process " + asked.process()};
     if (word == "file") file = text;
     if (word == "asked")
-      say(fmt::format("process {} is at step {}; it goes on while it is recorded", asked.process(), text));
+      say(fmt::format("process {} is at step {}; it keeps running while recorded", asked.process(), text));
     if (word == "idle")
       say(
-          fmt::format("process {} has made no step (no optimizer's step()) for {} s; Ctrl-C waits no longer, "
-                      "and --seconds 2 records by time",
+          fmt::format("process {} has made no step (no optimizer.step()) for {} s; press Ctrl-C to stop "
+                      "waiting, or use --seconds 2 to record by time",
                       asked.process(), text));
   }
   return left_by(asked, file);
 }
 
 std::string misfit(const Call& call) {
-  if (call.words.empty()) return "attach needs the id of a process: stepscope attach 4711 --steps 3";
+  if (call.words.empty()) return "attach needs a process id: stepscope attach 4711 --steps 3";
   for (const std::string& word : call.words)
-    if (!is_count(word)) return word + " is no id of a process";
+    if (!is_count(word)) return word + " is not a process id";
   if (!call.params.has("steps") && !call.params.has("seconds"))
     return "say how much to record: --steps 3, --seconds 2, or both";
   if (call.params.has("steps") && call.params.integer("steps") < 1) return "--steps is 1 or more";

@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kRowsOfText = 8;
 constexpr int kKernelCells = 40;
 
-/// The last name of a path; of autograd's functions without the engine's own words.
+/// The last name of a path; autograd functions lose the engine's prefix.
 std::string last_name(const std::string& path) {
   constexpr std::string_view kArrow = " › ", kEngine = "autograd::engine::evaluate_function: ";
   const std::size_t arrow = path.rfind(kArrow);
@@ -42,7 +42,7 @@ Line line_of(const compare::Row& row) {
       &row};
 }
 
-/// A state that leaves room for the names.
+/// The state in few words, to leave room for the names.
 std::string in_brief(compare::State state) {
   return state == compare::State::other_way ? "other kernels" : std::string(name_of(state));
 }
@@ -71,12 +71,12 @@ report::Table largest(const std::vector<compare::Row>& rows, std::size_t most, s
   if (lines.size() < changed)
     rest = fmt::format("{} more rows changed; --top 0 shows all. ", changed - lines.size());
   rest +=
-      fmt::format("{} rows differ by no more than noise and change a step by {}{} together.",
+      fmt::format("{} rows differ by no more than noise; together they change a step by {}{}.",
                   rows.size() - changed, noise > 0 ? "+" : "", report::format_value(noise, report::Unit::ns));
   return tabulate(kSheet, lines, false);
 }
 
-/// What fits one screen: the headline, the parts and the largest changes.
+/// A report that fits one screen: the headline, the parts and the largest changes.
 report::Report for_people(const compare::StepDifference& difference, const report::Params& params) {
   const auto most = params.has("top") ? static_cast<std::size_t>(params.integer("top")) : kRowsOfText;
   report::Report shown = compare::as_report(difference);
@@ -95,7 +95,7 @@ Result<const analyze::Analysis*> named_analysis(std::string_view name) {
     if (analysis->name == name) return analysis;
     known.emplace_back(analysis->name);
   }
-  return Error{fmt::format("--what {}: no analysis of that name can be compared.{} These can: {}", name,
+  return Error{fmt::format("--what {}: this is not an analysis that can be compared.{} These can: {}", name,
                            report::did_you_mean(name, known), fmt::join(known, ", ")),
                ""};
 }
@@ -105,9 +105,8 @@ int print_analysis(const Call& call, std::vector<report::Report> reports) {
   if (!reports.empty()) report = std::move(reports.front());
   if (report.tables.empty())
     report.notes.emplace_back(
-        "Nothing of it can be compared: no rows, or rows that only one recording can have (events, times, "
-        "steps).");
-  report.notes.emplace_back("Numbers are means over single steps, of at most a dozen of each side.");
+        "Nothing to compare: no rows, or rows that only one recording can have (events, times, steps).");
+  report.notes.emplace_back("Numbers are means over single steps, at most a dozen on each side.");
   for (report::Table& table : report.tables)
     report::cut(table, static_cast<std::size_t>(call.params.integer("top")));
   return print(call, report);
@@ -117,7 +116,7 @@ int print_analysis(const Call& call, std::vector<report::Report> reports) {
 
 int run_diff(const Call& call) {
   if (call.words.size() != 2)
-    return misuse(call, fmt::format("diff needs two recordings, A and B, not {}; a directory is one",
+    return misuse(call, fmt::format("diff needs two recordings, A and B, not {}; a directory counts as one",
                                     call.words.size()));
   std::vector<const analyze::Analysis*> asked;
   if (call.params.has("what")) {

@@ -16,7 +16,7 @@ namespace {
 void put_analysis(std::string& out, const analyze::Analysis& analysis) {
   out += fmt::format("\n### {}\n\n{}.\n", analysis.name, analysis.one_line);
   if (!analysis.doc.empty()) out += fmt::format("\n{}\n", analysis.doc);
-  if (!analysis.params.empty()) out += "\nOptions of its own:\n\n";
+  if (!analysis.params.empty()) out += "\nIts own options:\n\n";
   for (const report::ParamSpec& spec : analysis.params)
     out += fmt::format("- `{}`: {}\n", spelled(Flag{spec}), spec.help);
 }
@@ -36,7 +36,7 @@ std::string page_of_analyses() {
     out += fmt::format("- `{}`: {}\n", spelled(Flag{spec}), spec.help);
   out +=
       "\nTimes are nanoseconds, sizes bytes, shares 0 … 1. With several ranks every table begins with the "
-      "column `rank`. An empty cell is unknown.\n";
+      "column `rank`. An empty cell means unknown.\n";
   for (const auto& [topic, question] : analyze::kTopics) {
     out += fmt::format("\n## {}\n", question);
     for (const analyze::Analysis* analysis : advise::analyses_of(topic)) put_analysis(out, *analysis);
@@ -59,17 +59,15 @@ void put_command(std::string& out, const Command& command) {
 
 std::string page_of_commands() {
   std::string out =
-      "# Commands\n\nThis page is printed by `stepscope docs commands`. `stepscope COMMAND --help` says the "
-      "same.\n\n| command | does |\n|---|---|\n";
+      "# Commands\n\nThis page is printed by `stepscope docs commands`. `stepscope COMMAND --help` prints "
+      "the same.\n\n| command | does |\n|---|---|\n";
   for (const Command& command : commands())
     if (!command.hidden)
       out += fmt::format("| [`{}`](#{}) | {} |\n", command.name, command.name, command.one_line);
   out +=
       "\nTRACE is a file (`.json`, `.json.gz`, `.stepscope`), a directory of them, or `-` for standard "
-      "input. "
-      "Several are the ranks of one job. [Traces](traces.md) has the details.\n\nExit codes: 0 done, 1 "
-      "failed, "
-      "2 wrong usage. `gate` has its own.\n";
+      "input. Several are the ranks of one job. [Traces](traces.md) has the details.\n\nExit codes: 0 done, "
+      "1 failed, 2 wrong usage. `gate` has its own.\n";
   for (const Command& command : commands())
     if (!command.hidden) put_command(out, command);
   return out;
@@ -78,14 +76,11 @@ std::string page_of_commands() {
 std::string page_of_advice() {
   std::string out =
       "# Advice\n\nThis page is printed by `stepscope docs advice`. `stepscope report TRACE` runs every "
-      "rule; "
-      "`stepscope explain ID TRACE` shows what one read and why it fired or stayed silent. A rule reads the "
-      "answers of [analyses](analyses.md), never the trace. Its saving is a difference of replays "
-      "(`whatif`): "
-      "without a change, and with the change that it names. Where recording itself slowed the host visibly "
-      "(Q05), the range also holds the difference of two replays whose host is as much faster. What is drawn "
-      "from device events is silent when "
-      "the recording's health forbids it.\n";
+      "rule; `stepscope explain ID TRACE` shows what a rule read and why it fired or stayed silent. A rule "
+      "reads the answers of [analyses](analyses.md), never the trace. Its saving is the difference of two "
+      "replays (`whatif`), without and with the change that it names. If recording itself visibly slowed the "
+      "host (Q05), the range also covers the difference of two replays with the host faster by that much. "
+      "Rules that rely on device events stay silent when the recording's health forbids them.\n";
   std::optional<report::Category> category;
   for (const advise::Rule& rule : advise::rules()) {
     if (category_of(rule.id) != category)
@@ -97,8 +92,8 @@ std::string page_of_advice() {
   for (const advise::Constant& c : advise::kConstants)
     out += fmt::format("| `{}` | {} | {} | {} |\n", c.name, c.value, c.meaning, c.source);
   out +=
-      "\n## Health of the recording\n\nAsked before any rule. Class A stops the conclusions that it names, B "
-      "lowers confidence, C informs.\n\n| id | says |\n|---|---|\n";
+      "\n## Health of the recording\n\nChecked before any rule. Class A blocks the conclusions that it "
+      "names, B lowers confidence, C informs.\n\n| id | meaning |\n|---|---|\n";
   for (const advise::HealthRule& row : advise::health_rules())
     out += fmt::format("| {} | {} |\n", name_of(row.id), row.one_line);
   return out;

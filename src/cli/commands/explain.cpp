@@ -26,14 +26,14 @@ std::string paragraph(std::string_view first, std::string_view text, int columns
   return report::hung(first, report::one_line(text), columns);
 }
 
-/// Ranks of which the same is said, numbers aside, and what of the first.
+/// Ranks with the same explanation, numbers aside, and the explanation of the first.
 struct Alike {
   std::vector<std::int64_t> ranks;
   advise::Explained said;
-  bool same = true;  ///< numbers too
+  bool same = true;  ///< the numbers are the same too
 };
 
-/// All that is said of a rank.
+/// The whole explanation of a rank.
 std::string all_of(const advise::Explained& e) {
   std::string all = e.sentence;
   for (const std::string& reason : e.because) all += '\n' + reason;
@@ -44,7 +44,7 @@ std::string all_of(const advise::Explained& e) {
 
 std::vector<Alike> alike(const std::vector<advise::Explained>& explained) {
   std::vector<Alike> groups;
-  std::map<std::string, std::size_t> places;  // by the words that are said
+  std::map<std::string, std::size_t> places;  // by the words of the explanation
   for (const advise::Explained& e : explained) {
     const std::string key = e.outcome + '\n' + e.confidence + '\n' + report::words_of(e.sentence);
     const auto [place, added] = places.try_emplace(key, groups.size());
@@ -94,7 +94,7 @@ std::optional<advise::ExplainedId> take_id(std::vector<std::string>& words) {
   return std::nullopt;
 }
 
-/// What to say of words without an id.
+/// The error for words without an id.
 std::string no_id(const std::vector<std::string>& words) {
   std::string typed = words.front();
   for (char& c : typed) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -102,18 +102,17 @@ std::string no_id(const std::vector<std::string>& words) {
   std::error_code unknown;
   if (words.size() == 1 && hint.empty() && std::filesystem::exists(words.front(), unknown))
     return fmt::format(
-        "explain needs an id first, e.g. stepscope explain N05 {0}. stepscope show findings {0} --all names "
-        "those that fired; stepscope explain without a word lists all",
+        "explain needs an id first, e.g. `stepscope explain N05 {0}`. `stepscope show findings {0} --all` "
+        "lists those that fired; `stepscope explain` lists all",
         words.front());
-  return fmt::format("there is no rule '{}'.{} stepscope explain without a word lists all", words.front(),
-                     hint);
+  return fmt::format("there is no rule '{}'.{} `stepscope explain` lists all", words.front(), hint);
 }
 
 }  // namespace
 
 int run_explain(const Call& call) {
   if (call.words.empty()) {
-    const int code = misuse(call, "explain what? Say: stepscope explain I01 TRACE. The rules:");
+    const int code = misuse(call, "explain needs an id: stepscope explain I01 TRACE. The ids:");
     for (const advise::ExplainedId& id : advise::explainable_ids())
       fmt::print(stderr, "{}",
                  paragraph(fmt::format("  {}  ", advise::name_of(id)), advise::entry_of(id).one_line,

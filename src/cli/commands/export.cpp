@@ -60,7 +60,7 @@ int run_export(const Call& call) {
   const std::string format = format_of(call);
   if (format != "csv" && format != "json" && format != "sqlite")
     return misuse(call,
-                  "export writes csv, json or sqlite: say --format, or -o FILE with one of these endings");
+                  "export writes csv, json or sqlite: give --format, or -o FILE with one of these endings");
   const std::string what(call.params.text("what", "events"));
   const analyze::Analysis* analysis = advise::find_analysis(what);
   if (what != "events" && analysis == nullptr) {

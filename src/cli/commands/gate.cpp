@@ -13,7 +13,7 @@
 namespace stepscope::cli {
 namespace {
 
-/// The values of a flag that may be given several times, those that are empty too.
+/// The values of a flag that may be given several times, including empty ones.
 std::vector<std::string> values_of(std::string_view joined) {
   std::vector<std::string> out;
   for (std::size_t from = 0; from <= joined.size();) {
@@ -24,7 +24,7 @@ std::vector<std::string> values_of(std::string_view joined) {
   return out;
 }
 
-/// BASE or NEW and what stands behind its flag.
+/// BASE or NEW, and the paths after its flag.
 std::vector<std::string> side(const Call& call, std::size_t word, const char* flag) {
   std::vector<std::string> paths = {call.words[word]};
   if (call.params.has(flag))
@@ -43,7 +43,7 @@ int exit_code(compare::Outcome outcome) {
   }
 }
 
-/// For a terminal: why each of several limits was decided so stands below.
+/// For a terminal: with several limits, notes below give the reason for each decision.
 report::Report for_people(const compare::Gate& gate) {
   report::Report shown = compare::as_report(gate, false);
   std::vector<std::string> reasons;
@@ -67,10 +67,9 @@ int print_gate(const Call& call, const compare::Gate& gate) {
 
 int run_gate(const Call& call) {
   if (call.words.size() != 2)
-    return misuse(
-        call, fmt::format("gate needs two recordings, BASE and NEW, not {}; more runs of a side go behind "
-                          "--base and --new",
-                          call.words.size()));
+    return misuse(call, fmt::format("gate needs two recordings, BASE and NEW, not {}; give more runs with "
+                                    "--base and --new",
+                                    call.words.size()));
   std::vector<compare::Limit> limits;
   for (const std::string& text : values_of(call.params.text("fail-on", "step.total>5%"))) {
     auto limit = compare::parse_limit(text);
@@ -80,7 +79,7 @@ int run_gate(const Call& call) {
   const std::vector<std::string> base = side(call, 0, "base"), now = side(call, 1, "new");
   for (const auto* paths : {&base, &now})
     if (const std::string twice = read::given_twice(*paths); !twice.empty())
-      return misuse(call, twice + " is given twice for one side; runs must be recordings of their own");
+      return misuse(call, twice + " is given twice for one side; each run needs a recording of its own");
   auto sides = open_sides(call, base, now);
   if (!sides) {
     fail(sides.error());

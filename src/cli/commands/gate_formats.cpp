@@ -11,7 +11,7 @@
 namespace stepscope::cli {
 namespace {
 
-/// A text from a file inside a Markdown table: on one line, with nothing that Markdown or HTML would act on.
+/// A text from a file for a Markdown table: on one line, with nothing that Markdown or HTML would interpret.
 std::string markdown_text(const std::string& text) {
   constexpr std::string_view kActive = "\\`*_{}[]<>#|~&@";
   std::string out;

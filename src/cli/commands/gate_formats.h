@@ -1,4 +1,4 @@
-// A gate's decision as other programs want it.
+// A gate's decision in formats for other programs.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace stepscope::cli {
 
-/// For a pull request's comment or a job's summary.
+/// For a comment on a pull request or a job's summary.
 std::string to_markdown(const compare::Gate& gate);
 
 /// One test suite, one test case per limit; inconclusive is an error, a regression a failure.

@@ -28,7 +28,7 @@ report::Report as_report() {
   return report;
 }
 
-/// A line of the list: the question's column, the name's, the answer's.
+/// A line of the list, by columns: question, name, answer.
 struct ListLine {
   std::string question, name, answer;
 };
@@ -48,7 +48,7 @@ std::vector<ListLine> lines_of(analyze::Topic topic, std::string_view question, 
   return lines;
 }
 
-/// The question stands beside its analyses, or above them where the terminal is narrow.
+/// The question is beside its analyses, or above them on a narrow terminal.
 std::string as_text(int columns) {
   constexpr int kMinBeside = 80, kQuestion = 18;
   const bool beside = columns >= kMinBeside;

@@ -26,14 +26,14 @@ Format format_of_path(const std::string& path) {
                                                                            : Format::none;
 }
 
-/// Files as words and as --inputs.
+/// The files given as words and with --inputs.
 std::vector<std::string> inputs_of(const Call& call) {
   std::vector<std::string> inputs = call.params.texts("inputs");
   inputs.insert(inputs.end(), call.words.begin(), call.words.end());
   return inputs;
 }
 
-/// One sentence why these files cannot be merged into that one, or "".
+/// The error if these files cannot be merged into `output`, else "".
 std::string clash(const std::vector<std::string>& files, const std::string& output) {
   std::error_code error;
   for (const std::string& file : files) {
@@ -42,7 +42,7 @@ std::string clash(const std::vector<std::string>& files, const std::string& outp
       return output + ": is one of the files to merge and would be overwritten; choose another place with -o";
   }
   const std::string twice = read::given_twice(files);
-  return twice.empty() ? "" : twice + ": is given twice; each recording can stand on the time line once";
+  return twice.empty() ? "" : twice + ": is given twice; each recording can be merged once";
 }
 
 void say_merged(const merge::Merged& merged) {
@@ -65,7 +65,7 @@ int run_merge(const Call& call) {
   const std::vector<std::string> inputs = inputs_of(call);
   if (inputs.empty())
     return misuse(call, "merge needs files: stepscope merge rank0.json rank1.json -o merged.json.gz");
-  if (path.empty()) return misuse(call, "merge needs a place to write to: -o merged.json.gz");
+  if (path.empty()) return misuse(call, "merge needs an output file: -o merged.json.gz");
   const Format format = format_of_path(path);
   if (format == Format::none)
     return misuse(call,

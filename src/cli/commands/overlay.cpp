@@ -15,7 +15,7 @@
 namespace stepscope::cli {
 namespace {
 
-/// Why this command line makes no sense, or "".
+/// Why this command line is invalid, or "".
 std::string misfit(const Call& call, const std::vector<std::string>& what) {
   const std::string_view output = call.params.text("output");
   std::error_code unknown;
@@ -24,23 +24,23 @@ std::string misfit(const Call& call, const std::vector<std::string>& what) {
     return "overlay takes one file, not a folder or several files: overlay each rank's file, then merge the "
            "copies";
   if (call.words.empty() || call.words[0] == "-")
-    return "overlay draws into a copy of one file, which it reads three times: stepscope overlay "
-           "trace.json.gz -o overlaid.json.gz";
+    return "overlay needs one file, which it reads three times: stepscope overlay trace.json.gz -o "
+           "overlaid.json.gz";
   if (!output.ends_with(".json") && !output.ends_with(".json.gz"))
-    return "overlay needs a place to write to that ends in .json.gz or .json: -o overlaid.json.gz";
+    return "overlay needs an output file that ends in .json.gz or .json: -o overlaid.json.gz";
   if (call.params.flag("all-edges") && call.params.flag("only-critical"))
-    return "--all-edges draws from and to events that --only-critical leaves out; say one of them";
+    return "--all-edges draws edges to events that --only-critical drops; give only one of them";
   if (call.params.has("what") && what.empty())
-    return "--what is empty; it is critical_path, queue_length or memory_bandwidth";
+    return "--what is empty; give critical_path, queue_length or memory_bandwidth";
   return analyze::undrawable(what, call.params);
 }
 
-/// What is to be drawn; the trace is gone when this returns.
+/// The drawing; the trace is freed before this returns.
 Result<report::Drawing> drawing_of(const Call& call, const std::vector<std::string>& what) {
   const auto trace = open_trace(call, call.words);
   if (!trace) return trace.error();
   if (trace->ranks.size() != 1)
-    return Error{"holds merged recordings; overlay each rank's own file, then merge what was written",
+    return Error{"holds merged recordings; overlay each rank's own file, then merge the copies",
                  call.words[0]};
   analyze::Sketch sketch =
       analyze::sketch_of(analyze::Derived(*trace, call.params), trace->ranks.front(), what, call.params);
@@ -69,7 +69,7 @@ int run_overlay(const Call& call) {
   if (!overlaid) return fail(overlaid.error());
   if (const auto error = output->finish()) return fail(*error);
   if (!overlaid->damage.empty())
-    say(fmt::format("note: {}: {}. What could be read is in the copy.", call.words[0], overlaid->damage));
+    say(fmt::format("note: {}: {}. The readable part is in the copy.", call.words[0], overlaid->damage));
   const auto count = [](std::size_t number, const char* one) {
     return fmt::format("{} {}{}", number, one, number == 1 ? "" : "s");
   };

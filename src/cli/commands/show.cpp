@@ -15,10 +15,10 @@ int finish(const Call& call, const advise::Answer& answer) {
   return reason.empty() ? print(call, answer) : fail(Error{reason, ""});
 }
 
-/// An answer of `overview` names in its notes what could not be read.
+/// `overview` names unreadable files in its notes.
 bool names_unread(const Call& call) { return call.analysis->about == &analyze::overview_about; }
 
-/// Other tools' numbers are theirs for all ranks together.
+/// Other tools compute their numbers for all ranks together.
 bool needs_all_ranks(const Call& call) {
   return call.analysis->needs == analyze::Needs::all_ranks ||
          analyze::tool_asked(*call.analysis, call.params).has_value();

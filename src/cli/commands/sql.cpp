@@ -20,7 +20,7 @@ bool letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/// Whether `word` stands in `query`; also as the beginning of a longer name with an underscore, e.g.
+/// Whether `query` contains `word`, also as the beginning of a longer name with an underscore, e.g.
 /// steps_average_step.
 bool mentions(std::string_view query, std::string_view word) {
   for (std::size_t at = query.find(word); at != std::string_view::npos; at = query.find(word, at + 1)) {
@@ -46,7 +46,7 @@ std::vector<std::string> all_names() {
   return names;
 }
 
-/// Only the tables that the query speaks of are made.
+/// Creates only the tables that the query mentions.
 std::optional<Error> fill(write::Database& database, const trace::Trace& trace, const std::string& query) {
   for (const write::TraceTable& table : write::trace_tables())
     if (mentions(query, table.name))
@@ -57,7 +57,7 @@ std::optional<Error> fill(write::Database& database, const trace::Trace& trace, 
   return std::nullopt;
 }
 
-/// Adds what is there to "no such table" and "no such column".
+/// Adds what exists, or how to list it, to "no such table" and "no such column".
 std::string explained(const std::string& message) {
   constexpr std::string_view kNoTable = "no such table: ";
   const bool names_column = message.starts_with("no such column");
@@ -80,7 +80,7 @@ write::AskLimits limits_of(const Call& call) {
 /// A note when not all rows are shown.
 std::vector<std::string> left_out(const write::Answer& answer) {
   if (answer.rows <= answer.table.rows() && answer.all_counted) return {};
-  return {fmt::format("The first {} of {}{} rows are shown; --top N shows N of them, --top 0 all.",
+  return {fmt::format("The first {} of {}{} rows are shown; --top N shows N, --top 0 all.",
                       answer.table.rows(), answer.all_counted ? "" : "more than ", answer.rows)};
 }
 
@@ -137,7 +137,7 @@ int run_sql(const Call& call) {
   auto database = write::Database::in_memory();
   if (!database) return fail(database.error());
   Progress progress(shows_progress(call));
-  database->on_progress([&] { progress.tell("asking SQLite"); });
+  database->on_progress([&] { progress.tell("querying SQLite"); });
   if (const auto error = fill(*database, *trace, lower(query))) return fail(*error);
   auto answer = database->ask(query, limits_of(call));
   if (!answer) return fail(Error{explained(answer.error().message), ""});

@@ -10,7 +10,7 @@ namespace {
 using report::Role;
 using report::Unit;
 
-/// What was read: a rank's recording, or what tells more of one.
+/// A file that was read: a rank's recording, or an execution trace.
 struct ReadFile {
   const std::string& path;
   const trace::Reading& reading;
@@ -65,9 +65,8 @@ bool damaged(const trace::Reading& r) { return !r.complete || r.losses > 0; }
 
 /// What is wrong with the file, "" if nothing is.
 std::string trouble(const trace::Reading& r) {
-  if (!r.complete)
-    return "it ends early, as when a job is killed; every other command works on what is there.";
-  if (r.losses > 0) return "parts of it could not be used; every other command works on the rest.";
+  if (!r.complete) return "it ends early, as if the job was killed; other commands use what is there.";
+  if (r.losses > 0) return "parts of it could not be used; other commands use the rest.";
   if (r.clamped_times > 0)
     return fmt::format(
         "{} event{} had a missing, negative or absurd time; such events are left out or have no length.",
@@ -83,9 +82,9 @@ std::string title_of(std::size_t damaged_files, std::size_t files, bool absurd_t
   if (damaged_files > 0)
     return fmt::format("{} of {} file{} {} damaged", damaged_files, files, files == 1 ? "" : "s",
                        damaged_files == 1 ? "is" : "are");
-  return absurd_times  ? "Every file was read to its end; some events have times that cannot be"
-         : contradicts ? "Every file was read to its end; what some say contradicts itself"
-         : no_begins   ? "Every file was read to its end; some ends of ranges have no begin"
+  return absurd_times  ? "Every file was read to its end; some events have impossible times"
+         : contradicts ? "Every file was read to its end; some files contradict themselves"
+         : no_begins   ? "Every file was read to its end; some range ends have no begin"
                        : "Every file was read to its end without loss";
 }
 
@@ -97,7 +96,7 @@ int run_validate(const Call& call) {
   if (!trace) return fail(trace.error());
   const std::vector<ReadFile> files = files_of(*trace);
   report::Report report{"validate", {tabulate(kFileSheet, files, true)}, {}};
-  const bool in_text = format_of(call) == "text";  // where a table would cut the reasons short
+  const bool in_text = format_of(call) == "text";  // a table in text would cut the reasons short
   report::Table lost = damage(files);
   if (lost.rows() > 0 && !in_text) report.tables.push_back(std::move(lost));
   std::size_t bad = trace->unread.size();
@@ -111,9 +110,9 @@ int run_validate(const Call& call) {
     if (const std::string wrong = trouble(reading); !wrong.empty())
       report.notes.push_back(of.path + ": " + wrong);
     if (const std::int64_t open = reading.open_begins; open > 0)
-      report.notes.push_back(fmt::format(
-          "{}: {} begin event{} (ph B) had no end and {} taken to last until their thread's last event.",
-          of.path, open, open == 1 ? "" : "s", open == 1 ? "is" : "are"));
+      report.notes.push_back(
+          fmt::format("{}: {} begin event{} (ph B) had no end and {} extended to the thread's last event.",
+                      of.path, open, open == 1 ? "" : "s", open == 1 ? "is" : "are"));
     for (const trace::Loss& loss : reading.first_losses)
       if (in_text) report.notes.push_back(of.path + ": " + loss.text());
   }

@@ -37,7 +37,7 @@ std::string saves(std::int64_t time, double share) {
   return fmt::format("{} {} ({})", costs ? "costs" : "saves", saving, part);
 }
 
-/// What the change makes of a step, "" when its replay was refused.
+/// The effect of the change on a step; "" if its replay was refused.
 std::string effect(const RankChange& change, const RankCheck& check) {
   if (!change.found) return std::string(kNotFound);
   if (change.step == report::kNoInt) return "";
@@ -45,14 +45,14 @@ std::string effect(const RankChange& change, const RankCheck& check) {
                      format_value(change.step, Unit::ns), saves(change.saving, change.share));
 }
 
-/// Whether any rank has what the change speaks of; of any change when it is empty.
+/// Whether any rank has what `change` names; if `change` is empty, what any change names.
 bool finds(const WhatIf& answer, std::string_view change = "") {
   return std::any_of(answer.changes.begin(), answer.changes.end(), [&](const RankChange& of) {
     return of.found && (change.empty() || of.change == change);
   });
 }
 
-/// The names of changes, equally wide.
+/// The names of changes, padded to one width.
 class Names {
  public:
   explicit Names(const std::vector<RankChange>& changes) {
@@ -69,9 +69,9 @@ class Names {
 };
 
 constexpr std::string_view kBrackets =
-    "Behind a step, in brackets: at least what the busiest stream or the host alone needs, at most the "
-    "replay's error and a "
-    "part of the host's time more. Behind \"then\": what limits next, and its share of the step.";
+    "After a step, in brackets: its range, from the time of the busiest stream or the host alone to the "
+    "replayed time plus its error and a part of the host's time. After \"then\": what limits next, and its "
+    "share of the step.";
 
 /// "18.3 to 19.3 ms", how far the step could be from what was replayed.
 std::string between(const JobChange& change) {
@@ -85,7 +85,7 @@ std::string between(const JobChange& change) {
 std::string job_text(const WhatIf& answer, const Names& names, bool asked, int columns) {
   const JobCheck& check = answer.job->check;
   std::string out =
-      fmt::format("job, step {}; replayed without changes {}, its ranks at most {} off.\n",
+      fmt::format("job, step {}; replay without changes: {}, max error of a rank {}.\n",
                   format_value(check.recorded, Unit::ns), format_value(check.identity, Unit::ns),
                   format_value(check.error, Unit::share));
   for (const JobChange& of : answer.job->changes) {
@@ -105,7 +105,7 @@ std::string job_text(const WhatIf& answer, const Names& names, bool asked, int c
 std::string check_line(const RankCheck& check, bool several) {
   const std::string error = format_value(check.error, Unit::share);
   if (error.empty()) return "";
-  return fmt::format("{}step {}; replayed without changes {}, {} off.\n",
+  return fmt::format("{}step {}; replay without changes: {}, error {}.\n",
                      several ? fmt::format("rank {}, ", check.rank) : "",
                      format_value(check.recorded, Unit::ns), format_value(check.identity, Unit::ns), error);
 }
@@ -124,8 +124,8 @@ std::string ranks_text(const WhatIf& answer, const Names& names, bool asked, boo
   return out;
 }
 
-/// `asked`: by the user, who wants to know of each change. Ranks that were replayed together end their steps
-/// together: the job's line says it all.
+/// `asked`: the user named the changes, so each is reported. Ranks that were replayed together end their
+/// steps together: the job's line covers them all.
 std::string as_text(const WhatIf& answer, bool several, bool asked, int columns) {
   const Names names(answer.changes);
   return answer.job ? job_text(answer, names, asked, columns) : ranks_text(answer, names, asked, several);
@@ -136,7 +136,7 @@ std::string as_text(const WhatIf& answer, bool several, bool asked, int columns)
 int run_whatif(const Call& call) {
   if (call.words.empty()) return no_trace(call);
   if (call.params.has("scale") && call.params.text("scale").empty())
-    return misuse(call, "--scale needs what and a factor, e.g. --scale comm=0.5");
+    return misuse(call, "--scale needs WHAT=FACTOR, e.g. --scale comm=0.5");
   if (const auto scales = analyze::parse_scales(call.params.text("scale")); !scales)
     return misuse(call, "--scale: " + scales.error().message);
   auto trace = open_trace(call, call.words);
@@ -157,7 +157,7 @@ int run_whatif(const Call& call) {
   for (const std::string& note : report.notes) out += note + '\n';
   out += as_text(answer, trace->several(), asked, width(call.environment));
   if (!asked)
-    out += "Ask for changes of your own: --scale 'kernel:/gemm/=0.5'; `stepscope whatif --help` has more.\n";
+    out += "Try changes of your own: --scale 'kernel:/gemm/=0.5'; `stepscope whatif --help` has more.\n";
   const int printed = put(call, out);
   return printed == kDone ? answered : printed;
 }

@@ -1,5 +1,5 @@
-// Buffers that CUPTI fills: one stretch of memory cut into equal pieces, handed out and taken back by single
-// atomic operations. CUPTI asks for them on the program's threads, inside its own locks.
+// Buffers for CUPTI to fill: one block of memory cut into equal pieces, handed out and returned by single
+// atomic operations. CUPTI requests buffers on the program's threads, while it holds its own locks.
 #pragma once
 
 #include <sys/mman.h>
@@ -14,10 +14,10 @@ namespace stepscope::collect::cupti {
 class Buffers {
  public:
   static constexpr std::size_t kBytes = std::size_t{4} << 20;
-  static constexpr unsigned kCount = 31;  // and one whose content is thrown away: 128 MiB
+  static constexpr unsigned kCount = 31;  // plus one whose content is thrown away: 128 MiB in all
   static constexpr unsigned kScratch = 31;
 
-  /// False: there is no memory. Pages are taken when they are written to.
+  /// False: out of memory. Pages become resident when they are first written.
   bool reserve() {
     if (memory_ != nullptr) return true;
     void* mapped = ::mmap(nullptr, (kCount + 1) * kBytes, PROT_READ | PROT_WRITE,
@@ -27,7 +27,7 @@ class Buffers {
     return true;
   }
 
-  /// Null: all are out.
+  /// Null: all pieces are in use.
   std::uint8_t* take() {
     std::uint32_t free = free_.load(std::memory_order_relaxed);
     while (free != 0)
@@ -40,13 +40,13 @@ class Buffers {
 
   void give_back(unsigned index) { free_.fetch_or(1U << index, std::memory_order_release); }
 
-  /// CUPTI has filled it.
+  /// Call it when CUPTI has filled the piece.
   void complete(unsigned index, std::size_t valid) {
     valid_[index] = valid;
     full_.fetch_or(1U << index, std::memory_order_release);
   }
 
-  /// The piece that begins there; kCount + 1: none does.
+  /// Index of the piece that begins at `buffer`; kCount + 1: no piece does.
   unsigned index_of(const std::uint8_t* buffer) const {
     const auto from = static_cast<std::size_t>(buffer - memory_);
     return buffer >= memory_ && from < (kCount + 1) * kBytes && from % kBytes == 0
@@ -54,7 +54,7 @@ class Buffers {
                : kCount + 1;
   }
 
-  /// Calls `read` with each full piece and its bytes, and takes the piece back.
+  /// Calls `read` with each full piece and its bytes, then returns the piece to the pool.
   template <class Read>
   void drain(Read read) {
     for (std::uint32_t full = full_.exchange(0, std::memory_order_acquire); full != 0; full &= full - 1) {

@@ -26,10 +26,10 @@ namespace {
 
 constexpr int kFlushEvery = 1000;  // ms
 
-/// Never freed: CUPTI may call back at any time, and at the program's end.
+/// Never freed: CUPTI may call back at any time, even at the program's end.
 struct Collector {
-  std::mutex control;  // of attach, flush and detach
-  std::mutex calls;    // held during each call of CUPTI but those of attach
+  std::mutex control;  // held by attach, flush and detach
+  std::mutex calls;    // held during each call of CUPTI, except in attach
   std::atomic<bool> exiting{false}, attached{false}, forked{false};
 
   bool is_prepared = false;
@@ -39,14 +39,14 @@ struct Collector {
   Buffers buffers;
   std::atomic<std::uint64_t> discarded{0};  // bytes
 
-  // Of the thread that reads buffers.
+  // State of the thread that reads buffers.
   std::unique_ptr<Decoder> decoder;
   std::thread thread;
   int wake = -1;
   std::mutex turn;
   std::condition_variable turned;
-  std::uint64_t asked = 0, done = 0;  // turns, guarded by turn
-  bool stop = false;                  // likewise
+  std::uint64_t asked = 0, done = 0;  // number of turns; guarded by `turn`
+  bool stop = false;                  // guarded by `turn`
 };
 
 Collector& collector() {
@@ -54,7 +54,7 @@ Collector& collector() {
   return *the_one;
 }
 
-/// Calls of CUPTI once the program has begun to end are undefined.
+/// Skips the call once the program has begun to exit: CUPTI must not be called then.
 template <class Call>
 void unless_exiting(Collector& c, Call call) {
   const std::scoped_lock lock(c.calls);
@@ -66,7 +66,7 @@ void wake(const Collector& c) {
   [[maybe_unused]] const auto written = ::write(c.wake, &one, sizeof one);
 }
 
-// What CUPTI calls, on threads of the program: no lock, no allocation, nothing but atomic operations.
+// Callbacks of CUPTI, on the program's threads: no lock, no allocation, only atomic operations.
 
 void request_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records) {
   Collector& c = collector();
@@ -86,7 +86,7 @@ void complete_buffer(void*, std::uint32_t, std::uint8_t* buffer, std::size_t, st
   wake(c);
 }
 
-/// While nothing is recorded CUPTI's users get the clock that is its default.
+/// While we do not record, other users of CUPTI get its default clock.
 std::uint64_t timestamp() {
   const bool ours = collector().attached.load(std::memory_order_relaxed);
   return static_cast<std::uint64_t>(nanoseconds(ours ? CLOCK_MONOTONIC : CLOCK_REALTIME));
@@ -133,7 +133,7 @@ void run(Collector& c) {
   }
 }
 
-/// Returns when all that is complete has been read.
+/// Waits until all complete buffers have been read.
 void wait_for_a_turn(Collector& c, bool stop) {
   std::unique_lock lock(c.turn);
   const std::uint64_t mine = ++c.asked;
@@ -148,7 +148,7 @@ void start_reading(Collector& c, record::DeviceClock clock, bool has_thread_ids)
   c.asked = c.done = 0;
   sigset_t all, before;
   ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are the program's own
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // signals go to the program's threads, not to ours
   c.thread = std::thread([&c] { run(c); });
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -160,7 +160,7 @@ void stop_reading(Collector& c) {
 
 // Attaching.
 
-/// Newer libraries tell who holds the only place.
+/// Name of the tool that is subscribed to CUPTI, which allows only one; "" with older libraries.
 std::string holder_of(const Library& library) {
   if (library.subscribe_v2 == nullptr) return "";
   char name[128] = {};
@@ -182,7 +182,7 @@ Result enable(Collector& c, std::uint32_t kind, bool dump = false) {
   return result;
 }
 
-/// Numbers of CUDA's calls lie below.
+/// Upper bound of the numbers of CUDA's calls.
 constexpr std::uint32_t kMaxCalls = 2048;
 
 template <class Take>
@@ -194,7 +194,8 @@ void for_each_call(const Library& library, std::uint32_t domain, Take take) {
   }
 }
 
-/// Single calls where the library can choose, else all, of which the reader leaves out the rest.
+/// Enables only the calls that we record if the library can select them; else all, and the decoder drops the
+/// rest.
 void enable_calls(Collector& c) {
   const Library& library = *c.library;
   enable(c, kRuntime);
@@ -232,7 +233,7 @@ Result enable_all(Collector& c) {
   return kSuccess;
 }
 
-/// CUDA does not survive a fork, nor do our threads.
+/// Neither CUDA nor our thread survives a fork.
 void forget_in_child() {
   Collector& c = collector();
   c.attached = false;
@@ -240,7 +241,7 @@ void forget_in_child() {
   new (&c.control) std::mutex;
 }
 
-/// A call that is under way may end, within half a second; no other begins.
+/// Lets no new call of CUPTI begin, and waits up to half a second for one that is running.
 void before_exit() {
   Collector& c = collector();
   c.exiting = true;
@@ -254,12 +255,12 @@ void before_exit() {
 int prepare(Collector& c, std::string& why) {
   if (!c.is_prepared) {
     if (std::atexit(before_exit) != 0 || ::pthread_atfork(nullptr, nullptr, forget_in_child) != 0)
-      return why = "there is no memory for it", ENOMEM;
+      return why = "out of memory", ENOMEM;
     c.is_prepared = true;
   }
   if (const int error = find_library(c.library, why); error != 0) return error;
   if (c.wake < 0) c.wake = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (c.wake < 0 || !c.buffers.reserve()) return why = "there is no memory for its buffers", ENOMEM;
+  if (c.wake < 0 || !c.buffers.reserve()) return why = "out of memory for CUPTI's buffers", ENOMEM;
   return 0;
 }
 
@@ -308,13 +309,13 @@ int stepscope_cupti_attach(unsigned options, char* why, std::size_t bytes) {
     Collector& c = collector();
     const std::scoped_lock lock(c.control);
     if (options != 0)
-      error = EINVAL, reason = "there is no such option";
+      error = EINVAL, reason = "unknown option";
     else if (c.forked)
-      error = ENODEV, reason = "CUDA does not survive a fork; record in a process that was started anew";
+      error = ENODEV, reason = "CUDA does not work after a fork; record in a newly started process";
     else if (c.exiting)
-      error = ENODEV, reason = "the program is ending";
+      error = ENODEV, reason = "the program is exiting";
     else if (c.attached)
-      error = EALREADY, reason = "GPUs are recorded already";
+      error = EALREADY, reason = "GPUs are already being recorded";
     else
       error = attach(c, reason);
   } catch (const std::exception& exception) {
@@ -344,7 +345,7 @@ int stepscope_cupti_detach() {
   Collector& c = collector();
   const std::scoped_lock lock(c.control);
   if (!c.attached) return ENXIO;
-  // What is complete first: a forced flush gives what still runs an end of 0, for good.
+  // First flush what is complete: a forced flush sets the end of running work to 0 for good.
   unless_exiting(c, [&] {
     c.library->flush(0);
     disable_all(c);

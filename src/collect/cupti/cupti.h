@@ -1,18 +1,19 @@
-// What NVIDIA GPUs do, recorded through CUPTI beside the ops of the program. The functions never throw; what
-// cannot be had stays away and is said in words.
+// Records the work of NVIDIA GPUs through CUPTI, beside the ops of the program. The functions never throw; a
+// failure is returned with its reason as text.
 #pragma once
 
 #include <cstddef>
 
 #pragma GCC visibility push(default)
 extern "C" {
-/// From here on kernels, copies, fills, calls of CUDA and waits are written into the recording that is on.
-/// Loads CUPTI and takes its only place for a tool until detached. `options`: 0. Returns 0, or an errno with
-/// the reason in `why`, which holds `bytes`. The first time it may take a second: not inside a measured step.
+/// From now on, kernels, copies, fills, CUDA calls and waits are written into the active recording. Loads
+/// CUPTI and occupies its only tool slot until detached. `options`: 0. Returns 0, or an errno with the reason
+/// in `why`, which has room for `bytes`. The first call may take a second: do not make it in a measured step.
 int stepscope_cupti_attach(unsigned options, char* why, std::size_t bytes);
-/// All that is complete is in the recording when it returns. 0, or an errno.
+/// Returns when all complete work is in the recording. 0, or an errno.
 int stepscope_cupti_flush(void);
-/// Ends it. Wait for the devices first, as of what still runs no end is known; stop the recording after it.
+/// Ends what attach began. Synchronize the devices before it, else running work has no end; stop the
+/// recording after it.
 int stepscope_cupti_detach(void);
 }
 #pragma GCC visibility pop

@@ -1,6 +1,6 @@
-// What is used of CUPTI's binary interface, declared here: the collector is built without NVIDIA's headers
-// and works with whichever library the program has. Numbers and offsets are the same from CUDA 11.8 to 13.5;
-// newer records only grow at their end.
+// The part of CUPTI's binary interface that we use. Declared here, so the collector is built without NVIDIA's
+// headers and works with the library that the program has. Numbers and offsets are the same from CUDA 11.8 to
+// 13.5; newer records only grow at their end.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ enum Domain : std::uint32_t { kDriverApi = 1, kRuntimeApi = 2 };
 inline constexpr std::uint32_t kFlushForced = 1;
 inline constexpr std::uint32_t kSystemThreadIds = 1;
 
-/// Of the library: 18 is CUDA 11.8, 23 is 12.5, 27 is 12.9, then 130000 is 13.0.
+/// Versions of the library: 18 is CUDA 11.8, 23 is 12.5, 27 is 12.9, and then 130000 is 13.0.
 inline constexpr std::uint32_t kOldest = 13, kHasGraphs = 18, kHasSingleApis = 23, kMayRefuseBuffers = 27;
 
 using RequestBuffer = void (*)(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records);
@@ -39,7 +39,7 @@ using CompleteBuffer = void (*)(void* context, std::uint32_t stream, std::uint8_
                                 std::size_t valid);
 using Callback = void (*)(void*, std::uint32_t, std::uint32_t, const void*);
 
-/// Of cuptiSubscribe_v2.
+/// Parameters of cuptiSubscribe_v2.
 struct SubscriberParams {
   std::size_t bytes;
   const char* name;
@@ -49,7 +49,7 @@ struct SubscriberParams {
   std::uint8_t pad[7];
 };
 
-/// A field of a record.
+/// The field of a record at `offset`.
 template <class T>
 T field(const std::uint8_t* record, std::size_t offset) {
   T value;
@@ -57,7 +57,7 @@ T field(const std::uint8_t* record, std::size_t offset) {
   return value;
 }
 
-/// Offsets of fields, and the bytes of the oldest record that has them all.
+/// Offsets of fields; `bytes`: minimum size of the record.
 namespace kernel_at {
 inline constexpr std::size_t registers = 6, begin = 16, end = 24, device = 40, context = 44, stream = 48,
                              grid = 52, block = 64, static_shared = 76, dynamic_shared = 80, correlation = 92,

@@ -32,7 +32,7 @@ bool holds(const std::array<std::string_view, N>& names, std::string_view name) 
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Without "_v" and at least four digits at its end.
+/// `name` without a final "_v" and four or more digits ("_v3020").
 std::string_view without_version(std::string_view name) {
   const std::size_t digits = name.size() - (name.find_last_not_of("0123456789") + 1);
   return digits >= 4 && name.substr(0, name.size() - digits).ends_with("_v")
@@ -57,12 +57,12 @@ std::uint32_t text_id(Thread& thread, const char* text) {
 std::int64_t time(const std::uint8_t* at, std::size_t offset) { return field<std::int64_t>(at, offset); }
 std::uint32_t number(const std::uint8_t* at, std::size_t offset) { return field<std::uint32_t>(at, offset); }
 
-/// The bytes that a record of that kind must have; 0: it is none that is read.
+/// Minimum bytes of a record of this kind; 0: we do not read this kind.
 std::size_t needed(std::uint32_t kind, bool has_graphs) {
   struct Needed {
     std::uint32_t kind;
     std::size_t bytes;
-    bool in_graphs;  ///< and what tells of a graph
+    bool in_graphs;  ///< has graph fields, if the library has them
   };
   static constexpr Needed kNeeded[] = {
       {kConcurrentKernel, kernel_at::bytes, true},
@@ -342,7 +342,7 @@ void Decoder::device(const std::uint8_t* at) {
   attributes.compute_minor = number(at, device_at::minor);
   attributes.memory = field<std::uint64_t>(at, device_at::memory);
   const char* name = field<const char*>(at, device_at::name);
-  Thread* thread = place();  // before it is known: who is told of the session is told of all that is
+  Thread* thread = place();  // before push_back: place() may start a session, which writes all known devices
   devices_.push_back({name == nullptr ? "" : name, attributes});
   if (thread != nullptr) tell_device(*thread, devices_.size() - 1);
 }

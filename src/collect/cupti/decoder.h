@@ -1,4 +1,4 @@
-// CUPTI's records, written into the recording that is on. Used by one thread.
+// Writes CUPTI's records into the active recording. Used by one thread.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace stepscope::collect::cupti {
 
-/// Whether calls of that name are recorded: of the runtime all but those that only ask, of the driver those
-/// that start work or map memory.
+/// Whether calls of that name are recorded: all runtime calls except pure queries, and the driver calls that
+/// start work or map memory.
 bool is_recorded(std::uint32_t domain, std::string_view name);
 
 class Decoder {
@@ -20,9 +20,9 @@ class Decoder {
   Decoder(const Library& library, record::DeviceClock clock, bool has_thread_ids)
       : library_(library), clock_(clock), has_thread_ids_(has_thread_ids) {}
 
-  /// Reads what CUPTI has put into the first `valid` bytes.
+  /// Reads the records in the first `valid` bytes of `buffer`.
   void read(std::uint8_t* buffer, std::size_t valid);
-  /// Tells the recording what was lost, these too, and the clock where it is the library's.
+  /// Writes the losses so far, including these, and a clock pair if the library's clock is used.
   void tell_state(std::uint64_t dropped, std::uint64_t discarded);
 
  private:
@@ -54,7 +54,7 @@ class Decoder {
   const Library& library_;
   const record::DeviceClock clock_;
   const bool has_thread_ids_;
-  Recorder* told_ = nullptr;  // the recording that knows the session
+  Recorder* told_ = nullptr;  // the recording that has the session record
   record::DeviceCounts lost_{};
   std::unordered_map<std::uint64_t, Api> apis_;
   struct Device {

@@ -16,7 +16,7 @@ constexpr std::array kNames = {"libcupti.so.13",   "libcupti.so.12",   "libcupti
                                "libcupti.so.11.6", "libcupti.so.11.5", "libcupti.so.11.4", "libcupti.so.11.3",
                                "libcupti.so.11.2", "libcupti.so.11.1", "libcupti.so.11.0", "libcupti.so"};
 
-/// Folders of the loaded libraries whose names begin with one of CUDA's.
+/// Folders of the loaded CUDA libraries.
 std::vector<std::string> folders_of_cuda() {
   std::vector<std::string> folders;
   ::dl_iterate_phdr(
@@ -35,21 +35,21 @@ std::vector<std::string> folders_of_cuda() {
   return folders;
 }
 
-/// Where a copy may lie, the nearest first.
+/// Folders that may hold a copy of CUPTI, in order of preference.
 std::vector<std::string> places() {
   std::vector<std::string> out;
   for (const std::string& folder : folders_of_cuda()) {
     out.push_back(folder + "/");                              // CUDA 13's package, and the toolkit's lib64
     out.push_back(folder + "/../../cuda_cupti/lib/");         // CUDA 12's packages, one folder each
     out.push_back(folder + "/../../nvidia/cuda_cupti/lib/");  // from torch/lib
-    out.push_back(folder + "/../../nvidia/cu13/lib/");        // likewise
+    out.push_back(folder + "/../../nvidia/cu13/lib/");        // from torch/lib, CUDA 13
     out.push_back(folder + "/../extras/CUPTI/lib64/");        // the toolkit
   }
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
     if (const char* home = std::getenv(variable); home != nullptr && *home != '\0')
       out.push_back(std::string(home) + "/extras/CUPTI/lib64/");
   out.emplace_back("/usr/local/cuda/extras/CUPTI/lib64/");
-  out.emplace_back("");  // where the loader looks
+  out.emplace_back("");  // the dynamic loader's search path
   return out;
 }
 
@@ -57,7 +57,7 @@ void* open_library(std::string& why) {
   if (const char* path = std::getenv("STEPSCOPE_CUPTI_LIBRARY"); path != nullptr && *path != '\0') {
     void* handle = ::dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr)
-      why = "the library that STEPSCOPE_CUPTI_LIBRARY names cannot be loaded: " + std::string(::dlerror());
+      why = "the library named by STEPSCOPE_CUPTI_LIBRARY cannot be loaded: " + std::string(::dlerror());
     return handle;
   }
   for (const char* name : kNames)
@@ -66,9 +66,8 @@ void* open_library(std::string& why) {
     for (const char* name : kNames)
       if (void* handle = ::dlopen((place + name).c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
   why =
-      "libcupti, NVIDIA's library for tracing, was not found; install the package nvidia-cuda-cupti that "
-      "fits "
-      "the program's CUDA, or the CUDA toolkit";
+      "libcupti, NVIDIA's tracing library, was not found; install the package nvidia-cuda-cupti for the "
+      "program's CUDA version, or the CUDA toolkit";
   return nullptr;
 }
 
@@ -79,7 +78,7 @@ bool resolve(void* handle, const char* name, Function& function) {
   return symbol != nullptr;
 }
 
-/// The name of an entry point that is missing; null: all are there.
+/// The name of the first missing entry point; null: all were found.
 const char* resolve_all(void* handle, Library& library) {
   const char* missing = nullptr;
   const auto need = [&](const char* name, auto& function) {
@@ -106,7 +105,7 @@ const char* resolve_all(void* handle, Library& library) {
   return missing;
 }
 
-/// Without a driver the library of CUDA 13.5 fails in every call, and that of 13.2 crashes when asked for its
+/// Without a driver, every call of CUDA 13.5's CUPTI fails, and CUDA 13.2's crashes when asked for its
 /// version.
 bool has_driver() { return ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) != nullptr; }
 
@@ -122,7 +121,7 @@ int find_library(const Library*& library, std::string& why) {
     handle = opened;
   }
   if (const char* missing = resolve_all(handle, found); missing != nullptr) {
-    why = "libcupti lacks " + std::string(missing) + "; it is no library of CUDA 11 to 13";
+    why = "libcupti lacks " + std::string(missing) + ", so it is not from CUDA 11 to 13";
     return ENOENT;
   }
   if (const Result result = found.get_version(&found.version); result != kSuccess)
@@ -137,24 +136,24 @@ int find_library(const Library*& library, std::string& why) {
 
 namespace {
 
-/// What people can do about an error.
+/// Errors for which we know what the user can do.
 struct Known {
   Result result;
   int error;
   const char* words;
 };
 constexpr Known kKnown[] = {
-    {kNotInitialized, ENODEV, "no NVIDIA driver answers on this machine"},
-    {kUnknownError, ENODEV, "no NVIDIA driver answers on this machine"},
-    {kHeldByAnother, EBUSY, "another tool traces this program through CUPTI; end it first"},
-    {33, EIO, "this virtual GPU does not allow tracing; ask whoever runs the machine to allow it"},
-    {35, EPERM, "the driver keeps tracing to administrators; ask one to allow it"},
-    {40, EPERM, "the driver keeps tracing to administrators; ask one to allow it"},
-    {41, EIO, "the GPU is in confidential mode, which allows no tracing"},
-    {42, EIO, "mining GPUs allow no tracing"},
-    {43, EIO, "this GPU instance (MIG) allows no tracing with this CUPTI"},
-    {44, EIO, "GPUs linked by SLI allow no tracing"},
-    {45, EIO, "Windows' subsystem for Linux allows no tracing with this CUPTI"},
+    {kNotInitialized, ENODEV, "no working NVIDIA driver was found on this machine"},
+    {kUnknownError, ENODEV, "no working NVIDIA driver was found on this machine"},
+    {kHeldByAnother, EBUSY, "another tool is tracing this program through CUPTI; stop it first"},
+    {33, EIO, "this virtual GPU does not allow tracing; ask the machine's administrator to allow it"},
+    {35, EPERM, "the driver restricts tracing to administrators; ask an administrator to allow it"},
+    {40, EPERM, "the driver restricts tracing to administrators; ask an administrator to allow it"},
+    {41, EIO, "the GPU is in confidential mode, which does not allow tracing"},
+    {42, EIO, "mining GPUs do not allow tracing"},
+    {43, EIO, "this version of CUPTI cannot trace GPU instances (MIG)"},
+    {44, EIO, "GPUs linked by SLI do not allow tracing"},
+    {45, EIO, "this version of CUPTI cannot trace under Windows Subsystem for Linux"},
 };
 
 }  // namespace
@@ -170,7 +169,7 @@ std::string words_of(const Library& library, Result result) {
     if (known.result == result) return known.words;
   const char* text = nullptr;
   if (library.result_text != nullptr) library.result_text(result, &text);
-  return "CUPTI answers with error " + std::to_string(result) +
+  return "CUPTI failed with error " + std::to_string(result) +
          (text == nullptr ? "" : " (" + std::string(text) + ")");
 }
 

@@ -7,7 +7,7 @@
 
 namespace stepscope::collect::cupti {
 
-/// Its entry points; those below `optional` may be null.
+/// The library's entry points; those below `optional` may be null.
 struct Library {
   std::uint32_t version = 0;
 
@@ -32,11 +32,11 @@ struct Library {
   Result (*result_text)(Result, const char** text) = nullptr;
 };
 
-/// The copy that the process has loaded, else one beside the CUDA libraries it has loaded, else the
+/// Finds the copy of CUPTI that the process has loaded, else one beside its loaded CUDA libraries, else the
 /// toolkit's. 0, or an errno with the reason in `why`.
 int find_library(const Library*& library, std::string& why);
 
-/// What a failure means to who started the recording.
+/// A failure as an errno and as words for the user.
 int errno_of(Result result);
 std::string words_of(const Library& library, Result result);
 

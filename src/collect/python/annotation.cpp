@@ -8,15 +8,15 @@
 namespace stepscope::collect {
 namespace {
 
-/// No frame on the thread's stack stands for it: coroutines of one thread begin and end theirs in any order,
-/// and a range may end on another thread.
+/// Not kept on the thread's stack of frames: coroutines on one thread begin and end ranges in any order, and
+/// a range may end on another thread.
 struct Annotation {
   PyObject_HEAD PyObject* name;
   PyObject* args;
-  Recorder* recorder;  ///< null: it has not begun, or nothing was recorded when it did
-  Thread* thread;      ///< of the begin
+  Recorder* recorder;  ///< null: not begun, or begun while nothing was recorded
+  Thread* thread;      ///< on which the range began
   std::uint64_t begin;
-  bool held;  ///< the end of the `with` block is not its end
+  bool held;  ///< the range goes on after the end of the `with` block
   std::uint8_t scope;
 };
 
@@ -42,7 +42,7 @@ PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
   return made(type, name, args);
 }
 
-/// record_function("name") without a tuple in between.
+/// record_function("name") by vectorcall, without an argument tuple.
 PyObject* call_type(PyObject* type, PyObject* const* values, std::size_t flags, PyObject* keywords) {
   const Py_ssize_t count = PyVectorcall_NARGS(flags);
   if (count == 1 && keywords == nullptr && PyUnicode_Check(values[0]))
@@ -90,7 +90,7 @@ void finish(Annotation& a, std::uint8_t flags) {
   if (thread == nullptr || a.thread == nullptr || !has_room(*thread)) return;
   if (thread != a.thread) flags |= record::kAsync;
   Py_ssize_t length = 0;
-  const char* bytes = PyUnicode_AsUTF8AndSize(a.name, &length);  // made in make()
+  const char* bytes = PyUnicode_AsUTF8AndSize(a.name, &length);  // the UTF-8 was cached in make()
   const record::Text* name = stepscope_text(
       thread, record::Type::text, bytes, static_cast<std::uint32_t>(length > kMaxText ? kMaxText : length));
   write_op(*thread, {nullptr, a.begin, -1, 0, name, nullptr, a.scope, flags}, "", end);
@@ -130,18 +130,20 @@ PyObject* get_args(PyObject* self, void*) {
 
 PyObject* get_held(PyObject* self, void*) { return PyBool_FromLong(of(self).held); }
 
-PyMethodDef methods[] = {{"__enter__", enter, METH_NOARGS, "The range begins."},
-                         {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(leave)),
-                          METH_FASTCALL, "The range ends, unless it is held."},
-                         {"hold", hold, METH_NOARGS, "The range goes on behind its block, until end()."},
-                         {"as_op", as_op, METH_NOARGS, "Itself, to be recorded as an op of PyTorch's is."},
-                         {"end", end, METH_NOARGS, "The range ends, on whatever thread."},
-                         {nullptr, nullptr, 0, nullptr}};
+PyMethodDef methods[] = {
+    {"__enter__", enter, METH_NOARGS, "Begins the range."},
+    {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(leave)), METH_FASTCALL,
+     "Ends the range, unless it is held."},
+    {"hold", hold, METH_NOARGS, "Keeps the range open after its block, until end()."},
+    {"as_op", as_op, METH_NOARGS, "Records the range as a PyTorch op; returns the range itself."},
+    {"end", end, METH_NOARGS, "Ends the range, on any thread."},
+    {nullptr, nullptr, 0, nullptr}};
 
-PyGetSetDef attributes[] = {{"name", get_name, nullptr, "What the range is called.", nullptr},
-                            {"args", get_args, nullptr, "What the caller said of it; not recorded.", nullptr},
-                            {"held", get_held, nullptr, "Whether it goes on behind its block.", nullptr},
-                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyGetSetDef attributes[] = {
+    {"name", get_name, nullptr, "The name of the range.", nullptr},
+    {"args", get_args, nullptr, "The args given by the caller; not recorded.", nullptr},
+    {"held", get_held, nullptr, "Whether the range stays open after its block.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyType_Slot slots[] = {
     {Py_tp_doc,

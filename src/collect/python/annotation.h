@@ -1,4 +1,4 @@
-// The type record_function of stepscope._collect: a named range that holds its own begin.
+// The type stepscope._collect.record_function: a named range that stores its own begin.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -6,7 +6,7 @@
 
 namespace stepscope::collect {
 
-/// Into the module; false: a Python error is set.
+/// Adds the type to the module. False: a Python error is set.
 bool add_annotation(PyObject* module);
 
 }  // namespace stepscope::collect

@@ -15,20 +15,21 @@ namespace stepscope::collect {
 namespace {
 
 struct Call {
-  const void* key;  ///< the code, or the method definition of a function written in C
+  const void* key;  ///< code object, or PyMethodDef of a C function
   const Called* what;
   std::uint64_t begin;
 };
 
-/// Of one thread; its depth is Thread::python_depth, which may be more than there is room for.
+/// The open calls of one thread. Their number, Thread::python_depth, may exceed kDeepest; the excess is not
+/// stored.
 struct Calls {
   static constexpr std::uint32_t kDeepest = 4096;
-  std::uint32_t thread;  ///< the kernel's id
+  std::uint32_t thread;  ///< kernel id
   Call calls[kDeepest];
 };
 static_assert(Calls::kDeepest <= UINT16_MAX);
 
-/// Under the interpreter's lock.
+/// All guarded by the interpreter's lock.
 unsigned asked_for = 0;
 std::uint64_t began = 0;  // tick
 std::vector<Thread*>& places() {
@@ -38,7 +39,8 @@ std::vector<Thread*>& places() {
 
 Calls& calls_of(Thread& thread) { return *static_cast<Calls*>(thread.python); }
 
-/// A text that is never freed: its address, marked as none that a name of an op may have had before.
+/// The segment's copy of a text that is never freed. Its key is the text's address with bit 63 set, so that
+/// it cannot equal the address of an op's name.
 const record::Text* stays(Thread& thread, const std::string& text) {
   const std::uint64_t key = reinterpret_cast<std::uint64_t>(text.data()) | 1ULL << 63;
   Known::Slot& slot = thread.known.slots[mixed(key)];
@@ -49,7 +51,8 @@ const record::Text* stays(Thread& thread, const std::string& text) {
   return told;
 }
 
-/// Into the present thread's segment; `of`: the thread that made the call, 0: this one.
+/// Writes the call into the current thread's segment. `of`: the thread that made the call; 0: the current
+/// one.
 void write_call(Thread& thread, const Call& call, std::uint32_t depth, std::uint64_t end, std::uint8_t flags,
                 std::uint32_t of = 0) {
   if (!has_room(thread)) return;
@@ -80,7 +83,7 @@ void push(Recorder& recorder, Thread& thread, const void* key, const Called* wha
     recorder.header->dropped.fetch_add(1, std::memory_order_relaxed);
 }
 
-/// Ends the innermost call of `key`; what began inside of it and was not seen to end ends too.
+/// Ends the innermost call of `key`, and all calls inside it whose end was not seen.
 void pop(Thread& thread, const void* key, std::uint64_t end) {
   if (thread.python_depth > Calls::kDeepest) {
     --thread.python_depth;
@@ -104,7 +107,7 @@ bool is_outermost_module(Thread& thread) {
   return true;
 }
 
-/// `frame` may be null: the innermost of the present thread.
+/// `frame` null: the innermost frame of the current thread.
 const Called* named(Thread& thread, const Called* what, PyFrameObject* frame) {
   if (what != module_call()) return what;
   return called_module(frame != nullptr ? frame : PyEval_GetFrame(), is_outermost_module(thread));
@@ -114,7 +117,7 @@ bool is_wanted(const Called* what) {
   return (asked_for & kCalls) != 0 || what->scope == record::kModuleScope;
 }
 
-/// What was open when the recording began, outermost first.
+/// Pushes the calls that were open when the recording began, outermost first.
 void replay(Recorder& recorder, Thread& thread, PyFrameObject* innermost) {
   thread.python_is_known = true;
   std::vector<PyFrameObject*> frames;
@@ -141,7 +144,8 @@ Thread* place_in(Recorder& recorder) {
   return thread;
 }
 
-/// The present thread's place, where what is around the event is known. `is_begin`: the event's frame begins.
+/// The current thread's place, with the calls around the event known. `is_begin`: the event is the begin of
+/// `frame`.
 Thread* known_place(Recorder& recorder, PyFrameObject* frame, bool is_begin) {
   Thread* thread = place_in(recorder);
   if (thread == nullptr || thread->python_is_known) return thread;
@@ -167,7 +171,7 @@ void close_open_calls(Recorder& recorder) {
         write_call(*present, open.calls[depth], depth, end, record::kEndedLate | record::kOtherThread,
                    open.thread);
     thread->python_depth = 0;
-    thread->python_is_known = false;  // the recording may go on later
+    thread->python_is_known = false;  // the recording may resume later
   }
 }
 
@@ -214,11 +218,12 @@ PyObject* python_start(PyObject*, PyObject* asked) {
   began = recorder == nullptr ? 0 : ticks(recorder->clock);
   std::string reason;
   if ((asked_for & (kCalls | kModuleCalls)) != 0) {
-    reason = begin_names(recorder) ? hook_start(asked_for)
-                                   : "calls are not recorded: this Python lets no more tools name its code";
+    reason = begin_names(recorder)
+                 ? hook_start(asked_for)
+                 : "calls are not recorded: this Python has no free extra slot on code objects";
     if (!reason.empty() && (asked_for & kCalls) != 0) {
       asked_for |= kSamples;
-      reason += "; samples are taken instead";
+      reason += "; falling back to samples";
     }
   }
   if ((asked_for & kSamples) != 0)

@@ -1,5 +1,5 @@
-// The module stepscope._collect: the recorder as Python calls it. It knows no engine and no PyTorch; the
-// observer of a PyTorch is loaded from the file that it was compiled into.
+// The module stepscope._collect: the recorder's interface for Python. It depends neither on the engine nor on
+// PyTorch; the PyTorch observer is loaded from its own shared object.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <dlfcn.h>
@@ -22,7 +22,7 @@ Function found(const char* name) {
   return plugin == nullptr ? nullptr : reinterpret_cast<Function>(::dlsym(plugin, name));
 }
 
-/// Of what is attached.
+/// Calls a function of the plugin, if devices are attached.
 void call(const char* name) {
   const auto function = attached ? found<int (*)()>(name) : nullptr;
   if (function == nullptr) return;
@@ -31,8 +31,7 @@ void call(const char* name) {
   PyEval_RestoreThread(unlocked);
 }
 
-/// attach_devices(path): loads the plugin that is there and sees what devices do; returns what it does not
-/// see, or "".
+/// attach_devices(path): loads the plugin at `path` and records devices; returns what is not recorded, or "".
 PyObject* attach_devices(PyObject*, PyObject* given) {
   PyObject* path = nullptr;
   if (PyUnicode_FSConverter(given, &path) == 0) return nullptr;
@@ -50,20 +49,21 @@ PyObject* attach_devices(PyObject*, PyObject* given) {
   return PyUnicode_FromFormat("devices are not recorded: %s", why[0] != '\0' ? why : std::strerror(error));
 }
 
-/// All that has ended is in the recording.
+/// Writes all finished device work into the recording.
 PyObject* flush_devices(PyObject*, PyObject*) {
   call("stepscope_cupti_flush");
   Py_RETURN_NONE;
 }
 
-/// All that has ended is in the recording, and devices are seen no more.
+/// Writes all finished device work into the recording and stops recording devices.
 PyObject* detach_devices(PyObject*, PyObject*) {
   call("stepscope_cupti_detach");
   attached = false;
   Py_RETURN_NONE;
 }
 
-/// What only this module raises: a handler of a signal may raise any error as one of its calls returns.
+/// Errors that only this module raises, so they differ from any error that a signal handler raises during a
+/// call.
 PyObject* failed = nullptr;  // an OSError
 PyObject* busy = nullptr;    // a RuntimeError
 
@@ -81,10 +81,10 @@ PyObject* open(PyObject*, PyObject* arguments) {
   const int error = stepscope_open(PyBytes_AS_STRING(path), megabytes, flags);
   Py_DECREF(path);
   if (error == EBUSY) {
-    PyErr_SetString(busy, "a recording is on in this process already; stop that one first");
+    PyErr_SetString(busy, "a recording is already running in this process; stop it first");
     return nullptr;
   }
-  return done_or_raise(error, "the recording's file could not be made");
+  return done_or_raise(error, "the recording's file could not be created");
 }
 
 PyObject* start(PyObject*, PyObject*) { return done_or_raise(stepscope_start(), "no recording is open"); }
@@ -95,12 +95,12 @@ PyObject* metadata(PyObject*, PyObject* text) {
   const char* bytes = PyUnicode_AsUTF8AndSize(text, &length);
   if (bytes == nullptr) return nullptr;
   if (length > record::kMaxMetadata) {
-    PyErr_Format(PyExc_ValueError, "metadata of %zd bytes is longer than the %u that a recording keeps",
-                 length, record::kMaxMetadata);
+    PyErr_Format(PyExc_ValueError, "metadata of %zd bytes is longer than the maximum, %u bytes", length,
+                 record::kMaxMetadata);
     return nullptr;
   }
   return done_or_raise(stepscope_metadata(bytes, static_cast<std::uint32_t>(length)),
-                       "the recording has no room for metadata");
+                       "the recording has no room for the metadata");
 }
 
 PyObject* worker_of(PyObject*, PyObject* arguments) {
@@ -130,10 +130,10 @@ PyObject* range_end(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 
-/// One observer per process: its callbacks stay in PyTorch's hands.
+/// One observer per process, never unloaded: PyTorch keeps its callbacks.
 void* observer = nullptr;
 
-/// Loads the observer once, and registers its callbacks.
+/// Loads the observer if needed and registers its callbacks.
 PyObject* attach_torch(PyObject*, PyObject* arguments) {
   PyObject* path = nullptr;
   int with_inputs = 0, with_memory = 0;
@@ -143,7 +143,7 @@ PyObject* attach_torch(PyObject*, PyObject* arguments) {
     observer = ::dlopen(PyBytes_AS_STRING(path), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   Py_DECREF(path);
   if (observer == nullptr) {
-    PyErr_Format(PyExc_ImportError, "the observer of this PyTorch does not load: %s", ::dlerror());
+    PyErr_Format(PyExc_ImportError, "the observer for this PyTorch cannot be loaded: %s", ::dlerror());
     return nullptr;
   }
   const auto version = reinterpret_cast<std::uint32_t (*)()>(::dlsym(observer, "stepscope_torch_version"));
@@ -151,20 +151,20 @@ PyObject* attach_torch(PyObject*, PyObject* arguments) {
   const auto memory = reinterpret_cast<int (*)()>(::dlsym(observer, "stepscope_torch_memory"));
   if (version == nullptr || attach == nullptr || memory == nullptr || version() != record::kVersion) {
     PyErr_SetString(PyExc_ImportError,
-                    "the observer of this PyTorch is of another version of stepscope; remove the folder "
-                    "stepscope/observers in ~/.cache (or in XDG_CACHE_HOME), and it is compiled anew");
+                    "the observer for this PyTorch is from another version of stepscope; remove the folder "
+                    "stepscope/observers in ~/.cache (or in XDG_CACHE_HOME) to have it compiled again");
     return nullptr;
   }
   if (attach(with_inputs) != 0) {
     PyErr_SetString(
         PyExc_RuntimeError,
-        "PyTorch refused the observer, so no operators can be recorded; activities=[] records ranges "
-        "alone, backend=\"kineto\" leaves recording to torch.profiler");
+        "PyTorch refused the observer, so operators cannot be recorded; use activities=[] to record only "
+        "ranges, or backend=\"kineto\" to record with torch.profiler");
     return nullptr;
   }
   if (with_memory != 0 && memory() != 0)
     return PyUnicode_FromString(
-        "memory is not recorded: another library has put its own CPU allocator into PyTorch");
+        "memory is not recorded: another library has replaced PyTorch's CPU allocator");
   return PyUnicode_FromString("");
 }
 
@@ -175,7 +175,7 @@ PyObject* detach_torch(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 
-/// All in one call: Python runs the handlers of signals between calls, and they may raise.
+/// In one call, because Python runs signal handlers between calls, and they may raise.
 PyObject* close(PyObject* module, PyObject*) {
   Py_XDECREF(python_stop(module, nullptr));
   Py_XDECREF(detach_devices(module, nullptr));
@@ -198,11 +198,12 @@ bool add_errors(PyObject* module) {
   return add(module, "Failed", failed) && add(module, "Busy", busy);
 }
 
-/// __exit__ of a profiler. A handler of a signal may raise before the first line of what is written in
-/// Python.
+/// A profiler's __exit__, in C because a signal handler may raise before the first line of a Python
+/// function.
 PyObject* leave_block(PyObject*, PyObject* arguments) {
   if (PyTuple_GET_SIZE(arguments) != 4) {
-    PyErr_SetString(PyExc_TypeError, "__exit__() takes a type, an error and where it was raised");
+    PyErr_SetString(PyExc_TypeError,
+                    "__exit__() takes three arguments: exception type, exception and traceback");
     return nullptr;
   }
   PyObject* const profiler = PyTuple_GET_ITEM(arguments, 0);
@@ -218,7 +219,7 @@ PyObject* leave_block(PyObject*, PyObject* arguments) {
   PyErr_Restore(type, error, where);
   return nullptr;
 }
-PyMethodDef exit_method = {"__exit__", leave_block, METH_VARARGS, "Ends what the block began."};
+PyMethodDef exit_method = {"__exit__", leave_block, METH_VARARGS, "Ends the profiler's block."};
 
 bool add_exit(PyObject* module) {
   PyObject* const function = PyCFunction_New(&exit_method, nullptr);
@@ -230,35 +231,33 @@ bool add_exit(PyObject* module) {
 }
 
 PyMethodDef methods[] = {
-    {"open", open, METH_VARARGS, "open(path, megabytes, flags): makes the file of a recording."},
-    {"start", start, METH_NOARGS, "Events are kept from here on."},
-    {"stop", stop, METH_NOARGS, "Events are kept up to here."},
-    {"close", close, METH_NOARGS,
-     "Sees nothing more and leaves the file as it is; returns how many records found no room."},
-    {"metadata", metadata, METH_O, "metadata(\"key=JSON\"): what the trace says of itself at its top."},
+    {"open", open, METH_VARARGS, "open(path, megabytes, flags): creates a recording's file."},
+    {"start", start, METH_NOARGS, "Starts recording events."},
+    {"stop", stop, METH_NOARGS, "Stops recording events."},
+    {"close", close, METH_NOARGS, "Closes the recording; returns the number of dropped records."},
+    {"metadata", metadata, METH_O, "metadata(\"key=JSON\"): adds a value at the top of the trace."},
     {"worker_of", worker_of, METH_VARARGS,
-     "worker_of(parent, number): the recording that is open is of a worker of a data loader."},
+     "worker_of(parent, number): marks the open recording as that of a data loader's worker."},
     {"flow", flow, METH_VARARGS,
-     "flow(id, begins): here and now begins or ends what has its other end in another process."},
-    {"range_begin", range_begin, METH_O, "range_begin(name): a range of the calling thread begins."},
-    {"range_end", range_end, METH_NOARGS, "The range that began last on the calling thread ends."},
+     "flow(id, begins): records one end of a flow whose other end is in another process."},
+    {"range_begin", range_begin, METH_O, "range_begin(name): begins a range on the calling thread."},
+    {"range_end", range_end, METH_NOARGS, "Ends the range that the calling thread began last."},
     {"attach_torch", attach_torch, METH_VARARGS,
-     "attach_torch(path, with_inputs, with_memory=False): sees PyTorch's ops; returns what it does not see, "
-     "or \"\"."},
+     "attach_torch(path, with_inputs, with_memory=False): records PyTorch's ops; returns what is not "
+     "recorded, or \"\"."},
     {"python_start", python_start, METH_O,
-     "python_start(asked): sees Python's calls (1), those of modules (2), samples (4), functions written in "
-     "C (8); "
-     "returns what it does not see, or \"\"."},
-    {"python_stop", python_stop, METH_NOARGS, "Sees them no more, and ends the calls that are open."},
-    {"detach_torch", detach_torch, METH_NOARGS, "Sees them no more."},
+     "python_start(asked): records Python's calls (1), module calls (2), samples (4), calls of C functions "
+     "(8); returns what is not recorded, or \"\"."},
+    {"python_stop", python_stop, METH_NOARGS, "Stops recording Python, and ends the open calls."},
+    {"detach_torch", detach_torch, METH_NOARGS, "Stops recording PyTorch's ops."},
     {"attach_devices", attach_devices, METH_O,
-     "attach_devices(path): sees what GPUs do; returns what it does not see, or \"\"."},
-    {"flush_devices", flush_devices, METH_NOARGS, "All that they have done is in the recording."},
+     "attach_devices(path): records GPU work; returns what is not recorded, or \"\"."},
+    {"flush_devices", flush_devices, METH_NOARGS, "Writes all finished GPU work into the recording."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                           "_collect",
-                          "Recording what this process does.",
+                          "Records what this process does.",
                           -1,
                           methods,
                           nullptr,

@@ -1,4 +1,4 @@
-// Calls as Python from 3.12 on tells of them: sys.monitoring, which reaches all threads, later ones too.
+// Calls from sys.monitoring, for Python 3.12 and later. It covers all threads, including those started later.
 #include "collect/python/calls.h"
 
 #if PY_VERSION_HEX >= 0x030C0000
@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kTool = "stepscope";
 int tool = -1;
-PyCodeObject* local = nullptr;  // the only code that is watched
+PyCodeObject* local = nullptr;  // the only code that is watched; null: all code
 
 using Callback = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t);
 
@@ -38,7 +38,7 @@ PyObject* function_of() {
 struct Event {
   const char* name;
   bool is_begin;
-  bool is_local;  ///< can be had of one code alone
+  bool is_local;  ///< can be enabled for a single code object
 };
 constexpr std::array<Event, 6> kEvents = {{{"PY_START", true, true},
                                            {"PY_RESUME", true, true},
@@ -78,7 +78,7 @@ bool take_a_tool(PyObject* module) {
   return false;
 }
 
-/// Of the events that can be had of one code alone, and of those that cannot.
+/// Switches local and global events on or off. With `local` set, local events are for that code only.
 bool watch(PyObject* module, bool is_on) {
   long locals = 0, globals = 0;
   bool done = true;
@@ -89,7 +89,7 @@ bool watch(PyObject* module, bool is_on) {
         PyObject_CallMethod(module, "register_callback", "ilO", tool, number, is_on ? function : Py_None));
     (event.is_local && local != nullptr ? locals : globals) |= number;
   }
-  // Whoever watches one function that neither yields nor is thrown into needs to know how it ends, only.
+  // nn.Module's call neither yields nor is thrown into, so PY_UNWIND is the only global event it needs.
   if (local != nullptr) globals = number_of(module, "PY_UNWIND");
   done &= did(PyObject_CallMethod(module, "set_events", "il", tool, is_on ? globals : 0L));
   if (local != nullptr)
@@ -103,28 +103,28 @@ bool watch(PyObject* module, bool is_on) {
 std::string hook_start(unsigned asked) {
 #ifdef Py_GIL_DISABLED
   (void)asked;
-  return "calls are not recorded: this Python runs without its global lock, where watching calls is not safe "
-         "yet";
+  return "calls are not recorded: this Python runs without the global interpreter lock, and watching "
+         "calls is not safe without it yet";
 #else
-  hook_stop();  // a forked child may have its parent's
+  hook_stop();  // a forked child may have inherited its parent's hook
   if ((asked & kCalls) == 0) {
     local = code_of_module_call();
-    if (local == nullptr) return "calls of modules are not recorded: PyTorch is not imported";
+    if (local == nullptr) return "module calls are not recorded: PyTorch is not imported";
     Py_INCREF(local);
   }
   PyObject* module = monitoring();
   if (module == nullptr || !take_a_tool(module)) {
     Py_XDECREF(module);
     Py_CLEAR(local);
-    return "calls are not recorded: other tools have the numbers 3 and 4 of sys.monitoring";
+    return "calls are not recorded: other tools use the tool ids 3 and 4 of sys.monitoring";
   }
   const bool works = watch(module, true);
-  // Where a callback of these numbers once asked to be told no more, it would not be told.
+  // An earlier callback may have disabled these events by returning DISABLE.
   did(PyObject_CallMethod(module, "restart_events", nullptr));
   Py_DECREF(module);
   if (works) return "";
   hook_stop();
-  return "calls are not recorded: sys.monitoring refused";
+  return "calls are not recorded: sys.monitoring failed";
 #endif
 }
 

@@ -22,11 +22,11 @@
 namespace stepscope::collect {
 namespace {
 
-using Identity = std::pair<PyObject*, PyTypeObject*>;  // an address may be that of another module later
+using Identity = std::pair<PyObject*, PyTypeObject*>;  // with the type, as addresses are reused
 
-/// All under the interpreter's lock, and never freed.
+/// Guarded by the interpreter's lock; never freed.
 struct Names {
-  Py_ssize_t extra = -1;  // of code: where its Called is
+  Py_ssize_t extra = -1;  // index of the code object's extra slot that holds its Called
   const void* recording = nullptr;
   std::vector<std::string> prefixes;
   std::map<std::pair<std::string, std::string>, Called> interned;
@@ -64,7 +64,7 @@ std::string text_of(PyCodeObject* code) {
          std::to_string(code->co_firstlineno) + "): " + text_of(name);
 }
 
-/// `self` of a frame that has begun; a new reference, or null.
+/// `self` of a running frame; a new reference, or null.
 PyObject* self_of(PyFrameObject* frame) {
 #if PY_VERSION_HEX >= 0x030C0000
   PyObject* self = PyFrame_GetVarString(frame, const_cast<char*>("self"));
@@ -78,7 +78,7 @@ PyObject* self_of(PyFrameObject* frame) {
   return self;
 }
 
-/// The paths of a module's submodules, read without running Python.
+/// Stores the paths of a module's submodules, without running Python code.
 void know_paths(PyObject* module, const std::string& path, int depth) {
   constexpr int kDeepest = 64;
   PyObject* attributes = depth < kDeepest ? PyObject_GenericGetDict(module, nullptr) : nullptr;
@@ -188,7 +188,7 @@ PyCodeObject* code_of_module_call() {
   PyErr_Clear();
   Py_XDECREF(type);
   Py_XDECREF(call);
-  Py_XDECREF(code);  // the function, which the class holds, has it
+  Py_XDECREF(code);  // still referenced by the function, which the class holds
   return code != nullptr && PyCode_Check(code) ? reinterpret_cast<PyCodeObject*>(code) : nullptr;
 }
 

@@ -1,4 +1,4 @@
-// Calls as Python up to 3.11 tells of them: to the one profile function that each thread may have.
+// Calls from the profile function, for Python up to 3.11. Each thread can have only one.
 #include "collect/python/calls.h"
 
 #if PY_VERSION_HEX < 0x030C0000
@@ -25,7 +25,7 @@ int on_event(PyObject*, PyFrameObject* frame, int what, PyObject* argument) {
   return 0;
 }
 
-/// The profile function of a thread that is new: makes way for the real one.
+/// The first profile function of a new thread: installs the real one.
 PyObject* on_new_thread(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   PyEval_SetProfile(is_on ? on_event : nullptr, nullptr);
   if (!is_on || count < 2 || !PyFrame_Check(arguments[0])) Py_RETURN_NONE;
@@ -51,7 +51,7 @@ void for_each_thread(Visit visit) {
     visit(thread);
 }
 
-/// What threading gives to threads that begin; a new reference.
+/// The profile function that `threading` sets in new threads; a new reference.
 PyObject* hook_of_new_threads(PyObject* threading) {
   PyObject* hook = PyObject_GetAttrString(threading, "_profile_hook");
   if (hook == nullptr) PyErr_Clear();
@@ -84,11 +84,11 @@ void unhook_new_threads() {
 }  // namespace
 
 std::string hook_start(unsigned asked) {
-  hook_stop();  // a forked child may have its parent's
+  hook_stop();  // a forked child may have inherited its parent's hook
   bool is_taken = false;
   for_each_thread([&](PyThreadState* thread) { is_taken = is_taken || thread->c_profilefunc != nullptr; });
   if (is_taken || !hook_new_threads())
-    return "calls are not recorded: another profiler (cProfile, say) has this Python's profile function";
+    return "calls are not recorded: another profiler (such as cProfile) uses this Python's profile function";
   with_builtins = (asked & kBuiltins) != 0;
   is_on = true;
   for_each_thread([](PyThreadState* thread) {

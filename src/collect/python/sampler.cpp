@@ -1,5 +1,5 @@
-// A thread that looks, 50 times a second, at what the Python threads are in. It never has the interpreter's
-// lock, so nothing waits for it, and it may be left running when the program ends.
+// A thread that samples the stacks of all Python threads 50 times a second. It never takes the interpreter's
+// lock, so nothing waits for it, and it may keep running while the program ends.
 #include <pthread.h>
 #include <unistd.h>
 
@@ -26,12 +26,12 @@ struct Sampler {
   std::condition_variable changed;
   bool is_asked_to_end = false;
   std::thread thread;
-  ::pid_t process = 0;  // that the thread is of: a forked child has none
+  ::pid_t process = 0;  // the process of the thread: a forked child has no such thread
   StackReader reader;
 };
-Sampler* sampler = nullptr;  // under the interpreter's lock; as long as samples are taken
+Sampler* sampler = nullptr;  // guarded by the interpreter's lock; null: no samples are taken
 
-/// Room for all of a sample in one segment, where its texts have to be.
+/// Whether a whole sample fits into the segment: its texts must be in the same segment.
 bool has_room_for(Thread& thread, const ThreadStack& stack) {
   std::size_t bytes = sizeof(record::Sample) + record::kTextBytes + kMargin;
   for (const std::string* frame : stack.frames)
@@ -100,7 +100,7 @@ std::string sampler_start() {
   try {
     own->thread = std::thread(run, std::ref(*own));
   } catch (const std::system_error&) {
-    reason = "no samples are taken: the system gives no more threads";
+    reason = "no samples are taken: the system cannot start another thread";
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (reason.empty())
@@ -119,7 +119,7 @@ void sampler_stop() {
     own->is_asked_to_end = true;
   }
   own->changed.notify_all();
-  own->thread.join();  // it never waits for the interpreter's lock, which this thread has
+  own->thread.join();  // safe: it never waits for the interpreter's lock, which this thread holds
   delete own;
 }
 

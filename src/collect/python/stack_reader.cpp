@@ -1,5 +1,5 @@
 #if defined(__linux__)
-#define Py_BUILD_CORE 1  // for the layout of a frame, which has no function that needs no lock
+#define Py_BUILD_CORE 1  // for the layout of frames: every API function for them needs the lock
 #endif
 #include "collect/python/stack_reader.h"
 
@@ -24,7 +24,7 @@ namespace stepscope::collect {
 #ifndef STACKS_CAN_BE_READ
 
 std::string StackReader::begin() {
-  return "no samples are taken: that needs Python 3.11, 3.12 or 3.13 with its global lock";
+  return "no samples are taken: they need Python 3.11, 3.12 or 3.13 with the global interpreter lock";
 }
 std::vector<ThreadStack> StackReader::read() { return {}; }
 
@@ -49,7 +49,7 @@ const void* code_of(const _PyInterpreterFrame& frame) {
 #endif
 }
 
-/// Frames that stand for the C code that called Python.
+/// True for the placeholder frames of C code that called Python.
 bool is_no_call(const _PyInterpreterFrame& frame) {
 #if PY_VERSION_HEX >= 0x030C0000
   return frame.owner == FRAME_OWNED_BY_CSTACK;
@@ -69,10 +69,10 @@ bool first_frame(const void* thread, const void*& frame) {
 #endif
 }
 
-constexpr std::size_t kMax = 400;  // a whole sample has to fit into a segment
+constexpr std::size_t kMax = 400;  // characters; a whole sample must fit into a segment
 static_assert(StackReader::kDeepest * (2 * 4 * kMax + 64) < record::kSegmentBytes - 65'536);
 
-/// A string of Python, at most `kMax` characters of it; false: there is none.
+/// Reads at most `kMax` characters of a Python string. False: `object` is not a readable string.
 bool read_string(const void* object, std::string& out) {
   PyASCIIObject head;
   if (!read_value(object, 0, head) || head.ob_base.ob_type != &PyUnicode_Type || head.length < 0 ||
@@ -111,7 +111,7 @@ bool StackReader::frames_of(const void* thread, std::vector<Frame>& frames) cons
   const void* at = nullptr;
   if (!first_frame(thread, at)) return false;
   for (std::size_t seen = 0; at != nullptr; ++seen) {
-    // Up to its locals: there may be no memory for more.
+    // Only up to the locals: the memory after them may be unmapped.
     alignas(_PyInterpreterFrame) char bytes[offsetof(_PyInterpreterFrame, localsplus)];
     if (seen >= 2 * kDeepest || frames.size() >= kDeepest || !read_bytes(at, bytes, sizeof bytes))
       return false;
@@ -151,7 +151,7 @@ std::vector<ThreadStack> StackReader::read() {
     if (!read_value(thread, offsetof(PyThreadState, interp), interpreter) || interpreter != interpreter_ ||
         !read_value(thread, offsetof(PyThreadState, next), next) ||
         !read_value(thread, offsetof(PyThreadState, native_thread_id), id))
-      break;  // it has ended; the others are for the next sample
+      break;  // the thread has ended; the rest are read in the next sample
     ThreadStack stack{static_cast<std::uint32_t>(id), {}};
     if (id != 0 && frames_of(thread, frames)) {
       for (std::size_t i = frames.size(); i-- > 0;) {

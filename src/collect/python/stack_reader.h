@@ -1,5 +1,5 @@
 // Python stacks of this process, read without the interpreter's lock. Everything is read by
-// process_vm_readv, which fails where there is no memory any more; what it read is checked, never believed.
+// process_vm_readv, which fails on unmapped memory instead of crashing. All values that it reads are checked.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -13,18 +13,18 @@
 namespace stepscope::collect {
 
 struct ThreadStack {
-  std::uint32_t thread;                    ///< the kernel's id
+  std::uint32_t thread;                    ///< kernel id
   std::vector<const std::string*> frames;  ///< innermost first; never freed
 };
 
 class StackReader {
  public:
-  static constexpr std::size_t kDeepest = 256;  ///< frames; of a deeper stack none are told
+  static constexpr std::size_t kDeepest = 256;  ///< frames; deeper stacks are left out
 
-  /// Under the interpreter's lock. "", or why stacks cannot be read.
+  /// Call it with the interpreter's lock. Returns "", or why stacks cannot be read.
   std::string begin();
-  /// Stacks of all threads that are in Python. One that changed while it was read ends at the frame, from the
-  /// outermost on, up to which it stayed the same; if none did, it is left out.
+  /// Stacks of all threads that are in Python. Each stack is read twice; only the outer frames that did not
+  /// change are kept. A stack without such frames is left out.
   std::vector<ThreadStack> read();
 
  private:
@@ -32,7 +32,7 @@ class StackReader {
     const void *at, *code;
     bool operator==(const Frame&) const = default;
   };
-  /// What a code object looks like: another one at its address looks different.
+  /// Identifies a code object: another one at the same address has other fields.
   struct Code {
     const void *file, *name;
     int line;

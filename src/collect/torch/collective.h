@@ -1,5 +1,5 @@
-// What PyTorch says of a collective while it starts one, into the op's signature. Its class changed with
-// nearly every version: what the present one does not have is left out.
+// Writes PyTorch's description of a collective into the op's signature when the collective starts. Its class
+// changed with nearly every version; members that this version lacks are left out.
 #pragma once
 
 #include <ATen/record_function.h>
@@ -21,7 +21,7 @@
 
 namespace stepscope::collect {
 
-/// The op by which PyTorch tells of a collective, "record_param_comms".
+/// True for "record_param_comms", the op by which PyTorch describes a collective.
 template <class Fn>
 bool tells_of_collective(const Fn& fn) {
   if constexpr (requires { fn.isNcclMeta(); })
@@ -30,7 +30,7 @@ bool tells_of_collective(const Fn& fn) {
     return fn.name()[0] == 'r' && std::strcmp(fn.name(), "record_param_comms") == 0;
 }
 
-/// Writes fields with `put` of Out.
+/// Writes fields with Out::put().
 template <class Out>
 class CollectiveWriter {
  public:
@@ -51,7 +51,7 @@ class CollectiveWriter {
     put(field);
     text(value);
   }
-  /// A long one ends in the text "...".
+  /// A long list is cut and ends in the text "...".
   void field(Field field, const std::vector<std::int64_t>& values) {
     put(field);
     const std::size_t told = std::min<std::size_t>(values.size(), record::kMaxList);
@@ -78,8 +78,8 @@ class CollectiveWriter {
   Out& out_;
 };
 
-/// The number that the group counts collectives by: before PyTorch had it in the info, the first of a pair
-/// among the op's inputs.
+/// The collective's sequence number in its group. Older versions of PyTorch lack it in the info; there it is
+/// the first element of a tuple among the op's inputs.
 template <class Info>
 std::optional<std::int64_t> sequence_of(const at::RecordFunction& fn, const Info& info) {
   if constexpr (requires { info.getSequenceNumber(); })
@@ -123,7 +123,7 @@ void put_group(Writer& out, const Info& info) {
     if (!info.getGroupRanks().empty()) out.field(Field::group_ranks, info.getGroupRanks());
 }
 
-/// Of a message `rank` is the other end, as its place in the group.
+/// For send and recv, the info's rank is the peer, as an index into the group.
 template <class Writer, class Info>
 void put_message(Writer& out, const Info& info, const std::string& name) {
   using Field = record::CollectiveField;
@@ -155,7 +155,7 @@ void put_collective(Out& signature, const at::RecordFunction& fn, const Info& in
   out.end();
 }
 
-/// What the calling thread starts; nothing where PyTorch says nothing of it.
+/// The collective that the calling thread starts; nothing if PyTorch does not describe it.
 template <class Out>
 void put_collective(Out& signature, const at::RecordFunction& fn) {
 #ifdef STEPSCOPE_HAS_COLLECTIVES

@@ -1,5 +1,5 @@
-// PyTorch's main memory: an allocator around PyTorch's own, put there once and never taken away, since what
-// it allocated may be freed at any time. Only what is allocated while a recording is on is known to it.
+// PyTorch's main memory: an allocator around PyTorch's own, installed once and never removed, since its
+// memory may be freed at any time. It tracks only memory that was allocated during a recording.
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
 #include <pthread.h>
@@ -18,18 +18,18 @@ namespace stepscope::collect {
 namespace {
 
 struct Allocation {
-  void* context;  ///< what the deleter is given; null: a free slot
+  void* context;  ///< the deleter's argument; null: a free slot
   c10::DeleterFnPtr deleter;
   const void* address;
   std::int64_t bytes;
-  const Recorder* recorder;  ///< that saw it
+  const Recorder* recorder;  ///< the recording in which it was allocated
 };
 
 std::size_t hash_of(const void* context) {
   return static_cast<std::size_t>((reinterpret_cast<std::uint64_t>(context) * 0x9E3779B97F4A7C15ULL) >> 20);
 }
 
-/// Held for some instructions only; half of a mutex's price where nobody waits.
+/// A spinlock, held for a few instructions only; costs half of a mutex without contention.
 class Lock {
  public:
   void lock() {
@@ -106,7 +106,7 @@ constexpr std::size_t kShards = 64;
 Allocations* const shards = new Allocations[kShards];  // never freed: deleters run until the process ends
 Allocations& shard_of(const void* context) { return shards[(hash_of(context) >> 32) % kShards]; }
 
-/// A forked child frees what its parent allocated: nobody else may have been at it when it forked.
+/// For fork: a child frees memory of its parent, so no other thread may hold a lock at the fork.
 void lock_all() {
   for (std::size_t i = 0; i < kShards; ++i) shards[i].lock();
 }
@@ -131,7 +131,7 @@ Recorder* recorder_of_memory() {
 }
 
 c10::Allocator* inner = nullptr;        // PyTorch's
-c10::DeleterFnPtr inner_raw = nullptr;  // its deleter of bare memory
+c10::DeleterFnPtr inner_raw = nullptr;  // `inner`'s raw deleter
 
 void free_allocation(void* context) {
   Allocation allocation;
@@ -154,8 +154,8 @@ void note(c10::DataPtr& data, std::size_t size) {
   tell(*recorder, data.get(), bytes, 0);
 }
 
-/// Which of these override something differs between versions: `allocate` lost its const, the last two came
-/// later.
+/// Some of these override a function only in some versions of PyTorch: `allocate` lost its const, the last
+/// two were added later.
 struct Around : c10::Allocator {
   c10::DataPtr allocate(std::size_t size) const { return noted(size); }
   c10::DataPtr allocate(std::size_t size) { return noted(size); }
@@ -190,7 +190,7 @@ Around* around = nullptr;
 
 extern "C" {
 
-/// 0, or 1 where another allocator keeps ours out.
+/// Installs the allocator. Returns 0, or 1 if another allocator takes precedence.
 __attribute__((visibility("default"))) int stepscope_torch_memory() {
   using namespace stepscope::collect;
   if (around != nullptr) return c10::GetCPUAllocator() == around ? 0 : 1;

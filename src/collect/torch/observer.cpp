@@ -1,5 +1,5 @@
-// PyTorch's ops, as its RecordFunction callbacks see them. Compiled against the headers of the PyTorch it is
-// loaded into, with the flags that one was built with.
+// Records PyTorch's ops with its RecordFunction callbacks. Compiled against the headers of the PyTorch that
+// it is loaded into, with the flags of that build.
 #include <ATen/record_function.h>
 #include <c10/core/TensorImpl.h>
 
@@ -22,7 +22,8 @@ using at::RecordFunction;
 using at::RecordScope;
 using record::Input;
 
-/// Writes a signature; what does not fit is left out from there on.
+/// Writes a signature; values that do not fit are left out. A smaller value may follow one that was left out,
+/// but a reader stops at that one: the text ends before the bytes that it needs.
 class Signature {
  public:
   explicit Signature(char* at) : begin_(at), at_(at) {}
@@ -37,7 +38,7 @@ class Signature {
   void put(Input kind) { put(static_cast<std::uint8_t>(kind)); }
 
   void tensor(const c10::TensorImpl& tensor, bool strides) {
-    // Subclasses written in Python, and symbolic sizes, would run Python from here.
+    // Python subclasses and symbolic sizes would run Python code here.
     if (tensor.key_set().has(c10::DispatchKey::Python) || tensor.is_sparse() || has_no_sizes(tensor))
       return put(Input::none);
     const auto sizes = tensor.sizes();
@@ -99,7 +100,7 @@ const record::Text* signature_of(Thread& thread, const RecordFunction& fn) {
   return stepscope_text(&thread, record::Type::signature, bytes, signature.length());
 }
 
-/// Recorded also where shapes are not.
+/// A collective is recorded even if shapes are not.
 const record::Text* collective_signature_of(Thread& thread, const RecordFunction& fn, bool with_inputs) {
   char bytes[kMaxText];
   Signature signature(bytes);
@@ -110,21 +111,21 @@ const record::Text* collective_signature_of(Thread& thread, const RecordFunction
   return stepscope_text(&thread, record::Type::signature, bytes, signature.length());
 }
 
-/// Ops that may end on another thread than they began on.
+/// Ops that may end on a different thread than they began on.
 struct Elsewhere {
   static constexpr std::uint32_t kMax = 1024;
   std::mutex mutex;
   Frame frames[kMax];
-  std::atomic<std::uint32_t> count{0};  ///< read without the mutex where nothing is open
-  std::uint64_t session = 0;            ///< of what is open
+  std::atomic<std::uint32_t> count{0};  ///< read without the mutex to see that nothing is open
+  std::uint64_t session = 0;            ///< of the open ops
 };
 Elsewhere& elsewhere() {
   static auto* const frames = new Elsewhere;
   return *frames;
 }
 
-/// With the overload that is called. Overloads of an op have a schema each, and an op's name is where its
-/// schema has it, so the name's address tells them apart. Not inline: who does not ask does not pay for it.
+/// The op's name with its overload. Each overload has its own schema, which holds the op's name, so the
+/// name's address identifies the overload. Not inline: it costs nothing unless overloads are recorded.
 [[gnu::noinline]] const record::Text* full_name_of(Thread& thread, const RecordFunction& fn) {
   const char* name = fn.name();
   Known::Slot& slot = slot_of(thread, name);
@@ -213,7 +214,7 @@ void end(const RecordFunction& fn, at::ObserverContext*) {
   for (std::uint32_t at = thread->depth; at-- > 0;) {
     if (thread->frames[at].key != &fn) continue;
     write_op(*thread, thread->frames[at], fn.name(), now);
-    thread->depth = at;  // what began inside and has not ended is given up
+    thread->depth = at;  // frames inside that have not ended are dropped
     return;
   }
   end_elsewhere(*thread, fn, now);
@@ -227,10 +228,10 @@ std::uint64_t handle = 0;
 #pragma GCC visibility push(default)
 extern "C" {
 
-/// The layout that this was compiled for.
+/// The version of the recording format that this was compiled for.
 std::uint32_t stepscope_torch_version() { return stepscope::record::kVersion; }
 
-/// 0, or 1 where PyTorch refused.
+/// Returns 0, or 1 if PyTorch refused.
 int stepscope_torch_attach(int with_inputs) {
   using namespace stepscope::collect;
   if (handle != 0) return 0;

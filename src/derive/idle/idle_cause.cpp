@@ -216,7 +216,7 @@ std::string_view name_of(IdleCause cause) {
 
 std::string_view meaning_of(IdleCause cause) {
   constexpr std::string_view kMeanings[kIdleCauses] = {
-      "the data loader was waited for",
+      "the host was waiting for the data loader",
       "the host was inside a blocking call",
       "the queue had been drained by a blocking call and was being refilled",
       "the host was allocating or freeing device or pinned memory",

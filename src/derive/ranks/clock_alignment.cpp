@@ -144,15 +144,15 @@ class Aligner {
       clock.why = "a step has more than 100,000 collectives without sequence numbers, too many to match";
     else if (clock.collectives == 0)
       clock.why =
-          "no all-reduce or other collective that all leave together was recorded on another rank too";
+          "no all-reduce or other collective that all ranks leave together is recorded on another rank too";
     else if (clock.collectives < kMinCollectives)
       clock.why = "fewer than 3 common collectives";
     else if (fit.residual_median > kMaxResidual)
       clock.why = "its collectives end more than 1 ms apart";
     else if (fit.rejected > kMaxRejected * ends)
-      clock.why = "over 30 % of its ends do not fit";
+      clock.why = "over 30 % of its collectives' end times do not fit";
     else if (clock.low > clock.high + 2 * kCausalSlack)
-      clock.why = "some collectives would end before the last rank has come";
+      clock.why = "some collectives would end before the last rank has arrived";
     else if (fit.uncertainty_edge > kRough)
       clock.why = "its error may exceed 5 ms";
     else

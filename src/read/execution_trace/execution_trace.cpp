@@ -17,7 +17,7 @@ namespace {
 using trace::kNoRow;
 using trace::Row;
 
-/// How often something is wrong, and where first.
+/// How often something is wrong, and the first node where it is.
 struct Fault {
   std::int64_t count = 0;
   Row first = kNoRow;
@@ -30,11 +30,11 @@ std::string named(const ExecutionTrace& trace, Row node) {
   return fmt::format("node {} ({})", trace.nodes[node].id, trace.strings[trace.nodes[node].name]);
 }
 
-/// Nodes at which a chain of parents meets itself: one of each circle.
+/// Cycles in the chains of parents, with one node of each.
 Fault circles(const std::vector<Row>& parents) {
   constexpr Row kWalked = kNoRow - 1;
   Fault fault;
-  std::vector<Row> walk(parents.size(), kNoRow);  // by node: which walk met it first
+  std::vector<Row> walk(parents.size(), kNoRow);  // by node: the walk that met it first
   for (Row start = 0; start < parents.size(); ++start) {
     Row at = start;
     while (at != kNoRow && walk[at] == kNoRow) {
@@ -47,10 +47,10 @@ Fault circles(const std::vector<Row>& parents) {
   return fault;
 }
 
-/// Sentences: ids that are not unique, parents that are not there or go round, ops without outputs.
+/// Sentences about duplicate ids, parents that are missing or form a cycle, and ops without outputs.
 std::vector<std::string> graph_faults(const ExecutionTrace& trace) {
   const auto size = static_cast<Row>(trace.nodes.size());
-  derive::IdIndex ids;  // which leaves out 0
+  derive::IdIndex ids;  // leaves out id 0, hence the + 1
   for (Row node = 0; node < size; ++node) ids.add(trace.nodes[node].id + 1, node);
   ids.build();
   Fault again, orphaned;
@@ -65,24 +65,24 @@ std::vector<std::string> graph_faults(const ExecutionTrace& trace) {
   const Fault round = circles(parents);
   std::vector<std::string> faults;
   if (again.count > 0)
-    faults.push_back(fmt::format("{} of its nodes {} an id that another has: {} first.", again.count,
+    faults.push_back(fmt::format("{} of its nodes {} the id of another node, e.g. {}.", again.count,
                                  again.count == 1 ? "has" : "have", named(trace, again.first)));
   if (orphaned.count > 0)
     faults.push_back(
-        fmt::format("{} of its nodes {} a parent that is not in the file: {} first, whose parent is {}.",
+        fmt::format("{} of its nodes {} a parent that is not in the file, e.g. {}, with parent {}.",
                     orphaned.count, orphaned.count == 1 ? "has" : "have", named(trace, orphaned.first),
                     trace.nodes[orphaned.first].parent));
   if (round.count > 0)
-    faults.push_back(fmt::format("the parents of {} of its nodes lead back to themselves: {} first.",
-                                 round.count, named(trace, round.first)));
+    faults.push_back(fmt::format("cycles among the parents of its nodes: {}, e.g. at {}.", round.count,
+                                 named(trace, round.first)));
   if (trace.without_outputs > 0)
     faults.push_back(fmt::format("{} of its nodes {} no outputs.", trace.without_outputs,
                                  trace.without_outputs == 1 ? "has" : "have"));
   return faults;
 }
 
-/// Whether a node begins at `brace`, a "{": it has an id first, or a name and then one. What else has a name
-/// is an attribute of a node.
+/// Whether a node begins at `brace`, a "{": its first key is an id, or a name followed by an id. Other
+/// objects with a name are attributes of a node.
 bool node_at(const char* brace, const char* end) {
   constexpr std::string_view kId = "\"id\"", kName = "\"name\"";
   const auto stands = [&](const char* p, std::string_view key) {
@@ -103,7 +103,7 @@ bool node_at(const char* brace, const char* end) {
 
 struct NodeList {
   static constexpr std::string_view kKey = "nodes", kItem = "a node",
-                                    kStranger = "something that is not a node stood in the list of nodes";
+                                    kStranger = "something other than a node is in the list of nodes";
   static const char* next(const char* from, const char* end) {
     for (const char* p = from; p < end; ++p) {
       p = static_cast<const char*>(std::memchr(p, '}', static_cast<std::size_t>(end - p)));
@@ -116,7 +116,7 @@ struct NodeList {
   }
 };
 
-/// Where nodes and losses go.
+/// Receives nodes and losses.
 struct Sink {
   ExecutionTrace& trace;
   void lose(std::int64_t byte, std::int64_t bytes, std::string_view reason) {
@@ -171,7 +171,7 @@ class NodeParser {
     return words_->intern(scratch_);
   }
 
-  /// Both spellings: everything beside each other (1.0), or lists of lists and attributes (1.1).
+  /// Reads both versions: flat keys (1.0), or lists of lists and attributes (1.1).
   bool read_node(std::string_view json, ExecutionNode& node) {
     inputs_ = outputs_ = {};
     has_outputs_ = false;
@@ -181,7 +181,7 @@ class NodeParser {
       if (key == "id") {
         if (!(has_id = number(value, node.id))) return fail("the id of this node is not a whole number");
       } else if (key == "name") {
-        if (!value.starts_with('"')) return fail("the name of this node is not a text");
+        if (!value.starts_with('"')) return fail("the name of this node is not a string");
         node.name = text(value);
       } else if (!read_member(key, value, node)) {
         return false;
@@ -293,9 +293,8 @@ bool is_execution_trace(std::string_view head) {
 
 Error execution_trace_alone(const std::string& path) {
   return {
-      "is an execution trace: it says which ops were called with what, not when; name the trace of the same "
-      "run "
-      "beside it, recorded with profile(execution_trace_observer=...) and export_chrome_trace",
+      "is an execution trace, which holds ops and their inputs but no times; give the trace of the same run "
+      "with it, recorded with profile(execution_trace_observer=...) and export_chrome_trace",
       path};
 }
 

@@ -1,5 +1,5 @@
-// Hostile execution traces beside a small recording: what is read does not depend on how the text is cut, and
-// the Trace that they are linked to keeps its invariants.
+// Hostile execution traces with a small recording: the result does not depend on how the text is cut, and the
+// Trace that they are linked to keeps its invariants.
 #include <cstdint>
 #include <string_view>
 

@@ -1,4 +1,4 @@
-// Execution traces beside the recordings that they tell of, counted by hand.
+// Execution traces linked to their recordings; expected values are counted by hand.
 #include "read/execution_trace/execution_trace.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// As PyTorch 1.13 writes a node, and as 2.15 does.
+/// A node as PyTorch 1.13 writes it; `node` writes it as 2.15 does.
 std::string flat_node(int id, std::string_view name, int record_id, int parent, std::string_view inputs) {
   return fmt::format(
       R"j({{ "name": "{}", "id": {}, "rf_id": {}, "parent": {}, "fw_parent": 0, "seq_id": -1, "scope": 0, "tid": 1,)j"
@@ -48,7 +48,7 @@ std::string document(const std::vector<std::string>& nodes, int pid = 7) {
       pid, fmt::join(nodes, ",\n    "));
 }
 
-/// Ops one behind the other, with ids from 1 on.
+/// A recording of consecutive ops, with ids from 1 on.
 std::string recording(const std::vector<std::string>& names, int pid = 7, int rank = -1) {
   std::string events;
   for (std::size_t i = 0; i < names.size(); ++i)
@@ -101,8 +101,8 @@ TEST_F(ExecutionTraces, GiveOpsWhatTheyWereCalledWith) {
   ASSERT_EQ(trace->notes.size(), 1u);
   EXPECT_EQ(trace->notes[0],
             at("other.json") +
-                " is the execution trace of this recording: 2 of its ops and ranges have from it "
-                "what the recording lacks of inputs, outputs and schema.");
+                " is the execution trace of this recording: 2 of its ops and ranges got from it "
+                "the inputs, outputs and schema that the recording lacks.");
 }
 
 TEST_F(ExecutionTraces, OfPyTorch1HaveNoStrides) {
@@ -135,7 +135,7 @@ TEST_F(ExecutionTraces, NeverLinkByTheIdAlone) {
   EXPECT_EQ(args(*trace, 0, 0), "Record function id=1," + std::string(kLinkedProduct));
   EXPECT_EQ(args(*trace, 0, 1), "Record function id=2");
   ASSERT_EQ(trace->notes.size(), 1u);
-  EXPECT_NE(trace->notes[0].find("1 of its ops and ranges have from it"), std::string::npos);
+  EXPECT_NE(trace->notes[0].find("1 of its ops and ranges got from it"), std::string::npos);
   EXPECT_NE(trace->notes[0].find("1 has the id (Record function id) of a node with another name"),
             std::string::npos);
 }
@@ -173,7 +173,7 @@ TEST_F(ExecutionTraces, OfEqualProcessesAreToldByTheirNames) {
   const auto unknown = opened();
   ASSERT_TRUE(unknown.ok());
   EXPECT_EQ(unknown->companions[0].rank, -1);
-  EXPECT_NE(unknown->notes.back().find("fits 2 ranks alike"), std::string::npos);
+  EXPECT_NE(unknown->notes.back().find("fits 2 ranks equally well"), std::string::npos);
   fs::rename(at("et.json"), at("rank1.et.json"));
   const auto known = opened();
   ASSERT_TRUE(known.ok());
@@ -185,8 +185,8 @@ TEST_F(ExecutionTraces, AloneAreNoRecording) {
   write("et.json", document({node(5, "aten::mm", 1, 1, kProduct)}));
   const auto trace = opened();
   ASSERT_FALSE(trace.ok());
-  EXPECT_TRUE(
-      trace.error().message.starts_with("is an execution trace: it says which ops were called with what"));
+  EXPECT_TRUE(trace.error().message.starts_with(
+      "is an execution trace, which holds ops and their inputs but no times"));
   EXPECT_EQ(trace.error().file, at("et.json"));
   OpenOptions alone;
   alone.companions_alone = true;
@@ -196,7 +196,7 @@ TEST_F(ExecutionTraces, AloneAreNoRecording) {
   EXPECT_EQ(checked->companions.size(), 1u);
 }
 
-/// What is read of this text.
+/// Parses this text.
 ExecutionTrace read(std::string_view text, BlockSizes blocks = {}) {
   const auto source = memory_bytes(text.data(), text.size());
   auto trace = parse_execution_trace("et.json", *source, blocks);
@@ -267,9 +267,9 @@ TEST(ExecutionTrace, SaysWhatNodesContradict) {
                 node(7, "f", 6, 2, kProduct), R"j({"id": 8, "name": "g", "ctrl_deps": 1})j"}));
   EXPECT_EQ(odd.faults,
             (std::vector<std::string>{
-                "1 of its nodes has an id that another has: node 4 (d) first.",
-                "1 of its nodes has a parent that is not in the file: node 6 (e) first, whose parent is 77.",
-                "the parents of 1 of its nodes lead back to themselves: node 2 (a) first.",
+                "1 of its nodes has the id of another node, e.g. node 4 (d).",
+                "1 of its nodes has a parent that is not in the file, e.g. node 6 (e), with parent 77.",
+                "cycles among the parents of its nodes: 1, e.g. at node 2 (a).",
                 "1 of its nodes has no outputs."}));
 }
 

@@ -20,14 +20,14 @@ using trace::Rank;
 using trace::Row;
 using trace::StringId;
 
-/// Ids of a rank's ops that may be nodes' record ids. External ids were the same in older files.
+/// Args that may hold an op's record id. In older files, External id was the same number.
 constexpr std::string_view kKeys[] = {"Record function id", "External id"};
 
-/// A rank's ops against the nodes of their ids.
+/// How well a rank's ops match the nodes with their ids.
 struct Fit {
   std::string_view key;
-  Row ids = 0;              ///< ops that have one
-  Row same = 0, other = 0;  ///< of these, those with the id of a node: with its name, and with another
+  Row ids = 0;              ///< ops that have an id
+  Row same = 0, other = 0;  ///< ops whose id is a node's: with the node's name, with another name
   bool is_sure() const { return same > 0 && same / 9 >= other; }
 };
 
@@ -55,7 +55,7 @@ class Linker {
     return best;
   }
 
-  /// False: there is no room for more args, and the last ops have none.
+  /// False when there was no room for more args: the remaining ops got none.
   bool link(Rank& rank, std::string_view key) {
     const trace::ArgLookup dims = trace_.arg("Input Dims"), old_dims = trace_.arg("Input dims"),
                            schema = trace_.arg("op_schema"), out = trace_.arg("Output Dims");
@@ -93,7 +93,7 @@ class Linker {
 
   bool is_same(const Rank& rank, Row row, Row node) const { return names_[node] == rank.events.name[row]; }
 
-  /// `use(row, node of its id)` for ops that have an id; kNoRow: no node has it.
+  /// Calls `use(row, node with its id)` for ops that have an id; kNoRow if no node has it.
   template <class Use>
   void for_each_op(const Rank& rank, std::string_view key, Use use) const {
     const trace::ArgReader id(trace_, rank, key);
@@ -132,7 +132,7 @@ class Linker {
     return known->second;
   }
 
-  /// The trace's id of a text of the file.
+  /// The trace's string id for a string of the file.
   StringId text(StringId of_file) {
     StringId& id = ids_[of_file];
     if (id == trace::kNoString) id = trace_.strings.intern(nodes_.strings[of_file]);
@@ -141,9 +141,9 @@ class Linker {
 
   trace::Trace& trace_;
   const ExecutionTrace& nodes_;
-  derive::IdIndex by_id_;        // of nodes
-  std::vector<StringId> names_;  // by node, ids of the trace's pool
-  std::vector<StringId> ids_;    // by the file's
+  derive::IdIndex by_id_;        // nodes by record id
+  std::vector<StringId> names_;  // by node: its name's id in the trace's pool
+  std::vector<StringId> ids_;    // by the file's string id: the trace's
   std::unordered_map<std::uint64_t, trace::SchemaId> longer_;
 };
 
@@ -154,8 +154,8 @@ bool is_process_of(const Rank& rank, std::int64_t pid) {
   });
 }
 
-/// Ranks that the file may be of by what it says of itself: those with its process, else all; of these the
-/// one that its name has the number of, if any does.
+/// Ranks that the file may belong to: those with its process, else all. If one of them has the number in the
+/// file's name, only that one.
 std::vector<Rank*> candidates_of(trace::Trace& trace, const ExecutionTrace& nodes) {
   std::vector<Rank*> all, of_process;
   for (Rank& rank : trace.ranks) {
@@ -171,11 +171,11 @@ std::vector<Rank*> candidates_of(trace::Trace& trace, const ExecutionTrace& node
 
 struct Found {
   Rank* rank = nullptr;
-  Fit fit;                ///< the rank's; without one that of who shares the most ids
+  Fit fit;                ///< of `rank`; without a fitting rank, of the rank that shares the most ids
   std::size_t alike = 0;  ///< ranks that fit
 };
 
-/// A rank with the file's process is its own if any op agrees, others if nearly all do.
+/// Finds the file's rank. The only rank with its process fits if one op agrees, any other if nine in ten do.
 Found find_rank(trace::Trace& trace, const ExecutionTrace& nodes, const Linker& linker) {
   const std::vector<Rank*> candidates = candidates_of(trace, nodes);
   Found found, refused;
@@ -201,7 +201,7 @@ std::string of_damage(const ExecutionTrace& nodes) {
     out += fmt::format(" {} part{} of it could not be read: {}.", reading.losses,
                        reading.losses == 1 ? "" : "s", reading.first_losses.front().text());
   else if (!reading.complete)
-    out += " It ends early, as when a job is killed.";
+    out += " It ends early, as if the job was killed.";
   for (const std::string& fault : nodes.faults) out += " " + fault;
   return out;
 }
@@ -216,25 +216,24 @@ std::string sentence(const trace::Trace& trace, const Found& found, bool room) {
   const Fit& fit = found.fit;
   if (found.rank != nullptr) {
     std::string out = fmt::format(
-        "is the execution trace of {}: {} of its ops and ranges have from it what the "
-        "recording lacks of inputs, outputs and schema.",
+        "is the execution trace of {}: {} of its ops and ranges got from it the inputs, "
+        "outputs and schema that the recording lacks.",
         whose, fit.same);
     if (fit.other > 0)
-      out += fmt::format(" {} {} the id ({}) of a node with another name and {} nothing from it.", fit.other,
-                         fit.other == 1 ? "has" : "have", fit.key, fit.other == 1 ? "has" : "have");
-    if (!room) out += " There was no room for all of them.";
+      out +=
+          fmt::format(" {} {} the id ({}) of a node with another name and {} got nothing from it.", fit.other,
+                      fit.other == 1 ? "has" : "have", fit.key, fit.other == 1 ? "has" : "have");
+    if (!room) out += " The limit on args was reached: the rest got nothing.";
     return out;
   }
   if (found.alike > 1)
     return fmt::format(
-        "is an execution trace that fits {} ranks alike, and its process is not one of them alone; it was "
-        "left "
-        "out. Put the rank into its name (rank0.et.json), or open it beside its rank's recording alone.",
+        "is an execution trace that fits {} ranks equally well, so it was left out. Put the rank into its "
+        "name (rank0.et.json), or open it with the recording of its rank alone.",
         found.alike);
   if (fit.ids == 0)
-    return "is an execution trace, and no op here has an id (Record function id) by which it could be its "
-           "node; it "
-           "was left out. The profiler of PyTorch 1.13 and later writes ids, where it is built with Kineto.";
+    return "is an execution trace, but no op here has an id (Record function id) to match it to a node; it "
+           "was left out. The profiler of PyTorch 1.13 and later writes ids if it is built with Kineto.";
   if (fit.same + fit.other == 0)
     return fmt::format(
         "is an execution trace of another run: no op here has an id (Record function id) of its "

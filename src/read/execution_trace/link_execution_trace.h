@@ -1,4 +1,4 @@
-// What an execution trace tells of a rank's ops, given to them as args.
+// Adds the data of an execution trace to a rank's ops, as args.
 #pragma once
 
 #include "read/execution_trace/execution_trace.h"
@@ -6,9 +6,9 @@
 
 namespace stepscope::read {
 
-/// Finds the rank that `nodes` tell of and gives its ops what they lack: inputs, outputs, the schema. An op
-/// is a node's when both the id and the name are the same. Adds to the trace's companions and notes, in any
-/// case. The ranks have their numbers, and nothing is derived yet.
+/// Finds the rank that `nodes` belong to and adds what its ops lack: inputs, outputs, the schema. An op
+/// matches a node when both id and name are equal. Always adds to the trace's companions and notes. Ranks
+/// must have their numbers, and nothing may be derived yet.
 void link_execution_trace(trace::Trace& trace, ExecutionTrace nodes);
 
 }  // namespace stepscope::read

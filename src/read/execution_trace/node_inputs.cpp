@@ -35,7 +35,7 @@ class Elements {
 bool is_text(std::string_view json) { return json.size() >= 2 && json.front() == '"' && json.back() == '"'; }
 std::string_view inside(std::string_view json) { return json.substr(1, json.size() - 2); }
 
-/// What a type of the file means to Kineto.
+/// How Kineto classifies a type of the file.
 enum class Meaning : std::uint8_t { other, tensor, scalar, text, list };
 
 Meaning meaning_of(std::string_view type) {
@@ -60,7 +60,7 @@ bool holds_scalars(std::string_view list_type) {
   return true;
 }
 
-/// Sizes or strides, spaced as in Kineto's files; "[]" of what is neither.
+/// Sizes or strides, spaced as in Kineto's files; "[]" for anything else.
 void put_sizes(std::string_view json, std::string& out) {
   if (json.find_first_not_of("[]0123456789-, \t\r\n") != json.npos || !json.starts_with('[')) {
     out += "[]";
@@ -73,7 +73,7 @@ void put_sizes(std::string_view json, std::string& out) {
   }
 }
 
-/// A number, as PyTorch prints what it holds: True, 5, 1., 0.5.
+/// A scalar as PyTorch prints it: True, 5, 1., 0.5.
 void put_scalar(std::string_view json, std::string& out) {
   if (is_text(json)) json = inside(json);  // nan and inf
   if (json == "true" || json == "false") {

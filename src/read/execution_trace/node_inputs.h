@@ -1,4 +1,4 @@
-// What a node of an execution trace was called with, as the args by which Kineto's JSON has it.
+// The inputs of an execution trace's node, as the args that Kineto's JSON has.
 #pragma once
 
 #include <string>
@@ -6,17 +6,17 @@
 
 namespace stepscope::read {
 
-/// JSON lists of a node as they stand in the file, each followed by readable text; "" where there is none.
+/// JSON lists of a node as written in the file, each followed by readable memory; "" if absent.
 struct NodeLists {
   std::string_view values, shapes, types, strides;
 };
 
-/// JSON lists with an element per input. `strides` is "" where the file has none.
+/// JSON lists with an element per input. `strides` is "" if the file has none.
 struct InputArgs {
   std::string dims, types, strides, concrete;
 };
 
-/// False, and nothing in `args`, when the lists are not of one length or no lists.
+/// False, with `args` empty, when the lists differ in length or are not lists.
 bool read_inputs(const NodeLists& lists, InputArgs& args);
 
 }  // namespace stepscope::read

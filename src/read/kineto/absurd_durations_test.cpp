@@ -41,8 +41,8 @@ TEST(AbsurdDurations, EqualOnesGoTogether) {
   EXPECT_EQ(trace->ranks[0].reading.clamped_times, 1000);
 }
 
-// Times at both ends of what is read, on the host and on many devices: no analysis may overflow. The
-// sanitizers of the checks see it if one does.
+// Times at both ends of the readable range, on the host and on many devices: no analysis may overflow. The
+// sanitizer builds catch an overflow.
 TEST(AbsurdDurations, EveryAnalysisBearsExtremeTimes) {
   std::string text = R"({"traceEvents":[)";
   const auto add = [&](std::string_view category, std::string_view name, int pid, int id, std::string_view ts,

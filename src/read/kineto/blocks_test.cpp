@@ -61,7 +61,7 @@ TEST(KinetoBlocks, EveryCutAndBlockSizeGivesTheSame) {
   }
 }
 
-/// Some hundred events with, when asked for, damage here and there.
+/// 400 events, with damage here and there if `damaged`.
 std::string long_text(std::mt19937& random, bool damaged) {
   std::string text = "{\"traceEvents\": [\n";
   for (int i = 0; i < 400; ++i) {

@@ -1,4 +1,4 @@
-// The document around a list of Chrome events: top-level keys, the list, and how reading goes on behind
+// The document around a list of Chrome events: top-level keys, the list, and how reading resumes after
 // damage.
 #pragma once
 
@@ -14,33 +14,33 @@
 
 namespace stepscope::read {
 
-/// Where in the document a parser stands.
+/// Where a parser is in the document.
 enum class Place : std::uint8_t {
   start,   ///< before anything
   top,     ///< in the top-level object, outside the event list
   events,  ///< in the event list
-  done,    ///< behind the document
+  done,    ///< after the document
 };
 
 /// The event list of Chrome traces.
 struct ChromeList {
   static constexpr std::string_view kKey = "traceEvents", kItem = "an event",
-                                    kStranger = "something that is not an event stood in the event list";
-  /// The first byte of the next item behind `from`, nullptr if there is none.
+                                    kStranger = "something other than an event is in the event list";
+  /// The first byte of the next item after `from`, nullptr if there is none.
   static const char* next(const char* from, const char* end) { return next_event(from, end); }
 };
 
 using TopLevel = std::vector<std::pair<std::string, std::string>>;
 
-/// How many bytes damaged events may cost before it matters. An event may be read far before it fails, and a
-/// million like it may follow: once failures cost many times the text, and this many bytes, events are held
-/// to a small size.
+/// Bytes that damaged events may waste. An event may be read far before it fails, and a million like it may
+/// follow: once the wasted bytes exceed this plus a multiple of the text so far, events are limited to a
+/// small size.
 inline constexpr std::int64_t kFreeWaste = std::int64_t{1} << 26;
 
 /// Walks the document around the events: top-level keys, the event list, the end. The result does not depend
 /// on how the text is cut into blocks.
 ///
-/// `List`: what the document holds a list of.
+/// `List`: the kind of list in the document.
 template <class Events, class List = ChromeList>
 class DocumentParser {
  public:
@@ -53,7 +53,7 @@ class DocumentParser {
   bool bare_array = false;
   TopLevel top_level;
 
-  /// For a block that follows one of another parser.
+  /// Resets the parser for a block whose previous block another parser read.
   void start_at(Place at) {
     place = at;
     bare_array = false;
@@ -77,14 +77,14 @@ class DocumentParser {
     return block.end();
   }
 
-  /// Leaves out the text from `p` on; parse() goes on at the next event.
+  /// Skips the text from `p` on; parse() resumes at the next event.
   void give_up(const char* p, std::string_view why) {
     if (damaged_from_ >= 0) return;
     damaged_from_ = offset_of(p);
     damage_ = why;
   }
 
-  /// The text ends, or must be taken to end, inside the event or top-level value at `p`.
+  /// The text ends, or must be treated as ended, inside the event or top-level value at `p`.
   void cut(const char* p, std::string_view why) {
     wasted_ += block_->end() - p;
     give_up(skip_space(p), why);
@@ -94,15 +94,15 @@ class DocumentParser {
   void cut_long(const char* p, std::size_t most) {
     constexpr std::size_t kMebibyte = std::size_t{1} << 20;
     const bool round = most % kMebibyte == 0;
-    const std::string_view item = place == Place::events ? List::kItem : "a text or value";
-    cut(p, fmt::format("{} longer than {} {}, the most that is read of one", item,
-                       round ? most / kMebibyte : most, round ? "MiB" : "bytes"));
+    const std::string_view item = place == Place::events ? List::kItem : "a string or value";
+    cut(p, fmt::format("{} longer than {} {}, the limit for one", item, round ? most / kMebibyte : most,
+                       round ? "MiB" : "bytes"));
   }
 
   /// True between damage and the next event.
   bool lost() const { return damaged_from_ >= 0; }
 
-  /// The text has ended: what is being skipped is lost up to `block`'s end.
+  /// The text has ended: text being skipped is lost up to `block`'s end.
   void finish(const Block& block, Sink& batch) {
     if (lost())
       batch.lose(damaged_from_, block.offset + static_cast<std::int64_t>(block.size) - damaged_from_,
@@ -228,7 +228,7 @@ class DocumentParser {
       give_up(p, "the text does not begin with { or [");
       return true;
     }
-    give_up(p, "text stands behind the end of the document");
+    give_up(p, "text follows the end of the document");
     return true;
   }
 
@@ -240,23 +240,23 @@ class DocumentParser {
   Events events_;
   const Block* block_ = nullptr;
   Sink* batch_ = nullptr;
-  std::int64_t damaged_from_ = -1;  ///< offset in the text of what is being skipped, -1 when nothing is
+  std::int64_t damaged_from_ = -1;  ///< offset of the text being skipped, -1 when nothing is
   std::string damage_;
   std::int64_t wasted_ = 0;
 };
 
-/// Ends the text. An event that was cut is lost, and so is what was being skipped.
+/// Ends the text. A cut event is lost, and so is text being skipped.
 template <class Events, class List>
 void parse_end(DocumentParser<Events, List>& parser, const Block& block, typename Events::Sink& batch,
                const char* rest) {
   while (rest != block.end() && !parser.lost()) {
-    parser.cut(rest, "the text ends here in the middle: the file was cut");
+    parser.cut(rest, "the text breaks off here: the file was cut");
     rest = parser.parse(block, batch, rest);
   }
   parser.finish(block, batch);
 }
 
-/// The next block of a text that one thread reads; `most`: bytes of the largest block.
+/// Parses the next block of a text that one thread reads; `most`: max bytes of a block.
 template <class Events, class List>
 void parse_next(DocumentParser<Events, List>& parser, BlockReader& reader, const Block& block,
                 std::size_t most, typename Events::Sink& batch) {
@@ -271,7 +271,7 @@ void parse_next(DocumentParser<Events, List>& parser, BlockReader& reader, const
     reader.unread(text_between(rest, block.end()));
 }
 
-/// A block of a text that several threads read. Whether it proves where the next one begins.
+/// Parses a block of a text that several threads read. Returns whether it proves where the next one begins.
 template <class Events, class List>
 bool parse_alone(DocumentParser<Events, List>& parser, const Block& block, typename Events::Sink& batch) {
   const char* rest = parser.parse(block, batch, block.begin());

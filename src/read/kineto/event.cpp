@@ -20,7 +20,7 @@ constexpr std::uint64_t mask_of(std::size_t bytes) {
   return bytes >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * bytes)) - 1;
 }
 
-/// The 8 bytes at p begin with `key` and its closing quote.
+/// Whether `word`, 8 bytes of text, begins with `key` and its closing quote.
 template <std::size_t N>
 bool key_is(std::uint64_t word, const char (&key)[N]) {
   return (word & mask_of(N - 1)) == word_of(key);
@@ -51,7 +51,7 @@ EventParser::Outcome EventParser::parse(const char*& p, const char* limit, const
                  "a device id beyond 2^31; the event is kept without a device");
     if (f.first_skipped != nullptr)
       batch.lose(block.offset + (f.first_skipped - block.begin()), f.skipped_bytes,
-                 "fields of an event that has more than can be kept");
+                 "this event has more fields than can be kept");
     p = at;
     return Outcome::read;
   }
@@ -93,7 +93,7 @@ bool EventParser::parse_fields(const char*& p, Fields& f) {
   }
 }
 
-/// Moves `p`, behind the value of `before`, to the next field's value; `field` is none behind the event.
+/// Moves `p` from after the value of `before` to the next field's value; `field` is none at the event's end.
 bool EventParser::find_field(const char*& p, Field before, Field& field) {
   const char* from = p;
   const Member next = next_member(p, end_, before == Field::none, damage_);
@@ -246,10 +246,10 @@ bool EventParser::parse_phase(const char*& p, char& phase) {
     return true;
   }
   phase = '?';
-  return *p == '"' ? skip_value(p) : say_damage(damage_, "ph is not a text");
+  return *p == '"' ? skip_value(p) : say_damage(damage_, "ph is not a string");
 }
 
-/// Most events have the category of the one before: comparing is cheaper than interning.
+/// Most events have the category of the previous event: comparing is cheaper than interning.
 bool EventParser::parse_category(const char*& p, StringId& id) {
   const std::string_view last = last_category_.first;
   const auto size = static_cast<std::ptrdiff_t>(last.size());
@@ -267,7 +267,7 @@ bool EventParser::parse_category(const char*& p, StringId& id) {
   return true;
 }
 
-/// Lists the string in its batch on its first use there; seal() numbers strings in that order.
+/// Lists the string in its batch when first used there; seal() numbers strings in that order.
 void EventParser::note_use(StringId id) {
   if (id >= words_.used_in.size()) words_.used_in.resize(id + 1 + id / 2);
   if (words_.used_in[id] == block_) return;

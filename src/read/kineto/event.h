@@ -10,8 +10,8 @@
 
 namespace stepscope::read {
 
-/// True when one vocabulary could not have held the schemas of all of these: then some args might be kept as
-/// raw text.
+/// True when one vocabulary would have had no room for all their schemas: some args might then be kept as raw
+/// text.
 bool may_be_full(std::span<const Vocabulary> words);
 
 /// Parses event objects into a Batch. One per thread: it predicts the keys of the next event from the last
@@ -20,11 +20,11 @@ class EventParser {
  public:
   using Sink = Batch;
 
-  /// `drawn`: also keep what an overlay drew.
+  /// `drawn`: also keep events that an overlay drew.
   explicit EventParser(Vocabulary& vocabulary, bool drawn = false) : words_(vocabulary), drawn_(drawn) {}
 
   enum class Outcome : std::uint8_t {
-    read,     ///< p is behind the event
+    read,     ///< p is after the event
     damaged,  ///< not an event; `damage()` says why, p is unchanged
     cut,      ///< the text ended inside it; p is unchanged
   };
@@ -37,9 +37,8 @@ class EventParser {
   const char* reached() const { return reached_; }
 
  private:
-  // An event with more args has the rest of them as one raw text.
+  // Args beyond this number are kept as one raw text.
   static constexpr std::size_t kMaxFields = 256;
-  /// Of the event being read.
   struct Fields {
     char phase = 0;
     bool has_category = false, time_usable = false, duration_usable = false, has_duration = false;
@@ -59,8 +58,8 @@ class EventParser {
   /// The fields of an event that mean something to every reader.
   enum class Field : std::uint8_t { none, ph, cat, name, pid, tid, ts, dur, args, id, unused, other };
   static constexpr std::size_t kFields = 12;
-  /// The text between a field's value and the next one's, e.g. `,"tid":`. Comparing it once replaces parsing
-  /// separators and key.
+  /// The text between two fields' values, e.g. `,"tid":`. Comparing it once replaces parsing separators and
+  /// key.
   class Gap {
    public:
     bool learn(const char* from, const char* to, Field next);
@@ -80,7 +79,7 @@ class EventParser {
     trace::SchemaId next = 0;
   };
 
-  // Each parse_… moves `p` behind what it reads. False: the text ends, or `damage_` says what is wrong.
+  // Each parse_… moves `p` past what it reads. False: the text ends, or `damage_` is what is wrong.
   bool parse_fields(const char*& p, Fields& f);
   bool find_field(const char*& p, Field before, Field& field);
   bool read_key(const char*& p, Field& field);
@@ -106,7 +105,7 @@ class EventParser {
   LaneId lane_of(const Fields& f, trace::Kind kind, char flow = 0);
   void add(const Fields& f);
   void add_timed(const Fields& f);
-  /// An overlay drew the event, and that is not wanted.
+  /// Whether an overlay drew the event and drawings are not wanted.
   bool is_left_out(const Fields& f) const;
   void add_row(const Fields& f, trace::Kind kind, std::int64_t end);
 
@@ -114,19 +113,19 @@ class EventParser {
   const bool drawn_;
   Batch* batch_ = nullptr;
   ParsedRows parsed_;
-  std::array<std::int64_t, kMaxFields + 1> values_;  // of the event being read
+  std::array<std::int64_t, kMaxFields + 1> values_;  // arg values of the event being read
   BatchMemory memory_;
-  std::size_t first_value_ = 0;  // of the batch
-  bool schemas_room_ = true;     // another schema may be made
+  std::size_t first_value_ = 0;  // index of the batch's first value
+  bool schemas_room_ = true;     // there is room for another schema
   const char* end_ = nullptr;
   std::uint32_t block_ = 0;
   const char* damage_ = "";
   const char* reached_ = nullptr;
-  bool odd_device_ = false;                 // of the event just added
+  bool odd_device_ = false;                 // the last added event has an odd device number
   std::vector<Prediction> predictions_;     // by schema: the field that followed last time
   std::vector<std::uint8_t> kinds_;         // by category id
-  Gap gaps_[kFields][2];                    // by the field before: the two learned last
-  const char* key_ = nullptr;               // of the field being read, at its opening quote
+  Gap gaps_[kFields][2];                    // by the previous field: the two learned last
+  const char* key_ = nullptr;               // opening quote of the key being read
   LastLane last_lanes_[trace::kKinds + 4];  // by kind, then by phase of flow events
   std::pair<std::string_view, trace::StringId> last_category_;
   std::string scratch_;

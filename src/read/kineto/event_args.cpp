@@ -11,7 +11,7 @@ using trace::StringId;
 
 namespace {
 
-// When a file has more, further args are kept as one raw text per event.
+// Max per file; args of further schemas are kept as one raw text per event.
 constexpr std::uint32_t kMaxSchemas = 1u << 18;
 constexpr std::size_t kMaxSchemaFields = std::size_t{1} << 22;
 
@@ -43,7 +43,7 @@ bool EventParser::parse_args(const char*& p, Fields& f) {
   }
 }
 
-/// Keeps the object of args at `p` as one text. Args that were parsed before room ran out stay.
+/// Keeps the args object at `p` as one text. Args that were parsed before room ran out stay.
 bool EventParser::keep_as_text(const char*& p, Fields& f) {
   if (f.has_more) return skip_field(p, f);
   const char* from = p;

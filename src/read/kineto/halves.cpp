@@ -11,7 +11,7 @@ namespace {
 
 using trace::StringId;
 
-/// The halves of all batches by track and time; at one instant ends first, then begins by content.
+/// The halves of all batches by track and time. At one instant: ends first, then begins, by content.
 std::vector<HalfEvent> sorted_halves(const trace::Trace& trace, const trace::Rank& rank,
                                      std::vector<Batch>& batches) {
   std::vector<HalfEvent> all;
@@ -30,7 +30,7 @@ std::vector<HalfEvent> sorted_halves(const trace::Trace& trace, const trace::Ran
   return all;
 }
 
-/// What is open on one track.
+/// The open ranges of one track.
 class OpenRanges {
  public:
   explicit OpenRanges(std::vector<PairedHalf>& rows) : rows_(rows) {}
@@ -45,7 +45,7 @@ class OpenRanges {
     return found != by_name_.end() && close_last(found->second, end.time);
   }
   bool close_innermost(const HalfEvent& end) { return close_last(stack_, end.time); }
-  /// What no end came for ends at kNoTime. Returns how many that are.
+  /// Begins without an end get the end kNoTime. Returns their number.
   std::int64_t keep_open() {
     std::int64_t open = 0;
     for (const Begin& begin : begins_) {
@@ -72,13 +72,13 @@ class OpenRanges {
 
   std::vector<PairedHalf>& rows_;
   std::vector<Begin> begins_;
-  std::vector<std::size_t> stack_;  // indices of begins_, of which some are closed
+  std::vector<std::size_t> stack_;  // indices of begins_; some are closed
   std::unordered_map<StringId, std::vector<std::size_t>> by_name_;
 };
 
 using Halves = std::span<const HalfEvent>;
 
-/// The halves of one instant of one track. Returns how many ends have no partner.
+/// Pairs the halves of one instant on one track. Returns the number of ends without a partner.
 std::int64_t pair_instant(OpenRanges& ranges, Halves ends, Halves begins) {
   std::unordered_map<StringId, std::size_t> begun;
   for (const HalfEvent& begin : begins) ++begun[begin.name];

@@ -1,4 +1,4 @@
-// Begin and end events (ph B, E) become rows.
+// Turns begin and end events (ph B, E) into rows.
 #pragma once
 
 #include <vector>
@@ -7,20 +7,20 @@
 
 namespace stepscope::read {
 
-/// A begin event, in the trace's ids, and when its partner ends it.
+/// A begin event, in the trace's ids, and the time of its end.
 struct PairedHalf {
   HalfEvent begin;
   std::int64_t end;
 };
 
-/// Pairs the begin and end events of each track by time; returns the pairs, in the trace's ids. An end
-/// closes the innermost open begin of its name, or else the innermost. At one instant ends come before
-/// begins, except those that only a begin of this instant can be the partner of. Their order in the file
-/// changes nothing. A begin without an end ends at kNoTime.
+/// Pairs the begin and end events of each track by time; returns the pairs, in the trace's ids. An end closes
+/// the innermost open begin of its name, or else the innermost. At one instant ends come before begins,
+/// except ends whose only possible partner begins at that instant. The order in the file does not matter. A
+/// begin without an end ends at kNoTime.
 std::vector<PairedHalf> pair_halves(const trace::Trace& trace, trace::Rank& rank,
                                     std::vector<Batch>& batches);
 
-/// Ends at kNoTime become the last instant of their track's recording.
+/// Moves ends at kNoTime to the last time recorded on their track.
 void end_open_ranges(trace::Rank& rank);
 
 }  // namespace stepscope::read

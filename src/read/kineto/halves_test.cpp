@@ -1,4 +1,4 @@
-// Begin and end events: which belong together, whatever their order in the file.
+// Which begin and end events belong together, in any order in the file.
 #include "read/kineto/halves.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ struct Read {
 };
 
 Read read_halves(const std::vector<std::string>& events) {
-  // One event of its own, so that the file always holds a row.
+  // One more event, so that the file always holds a row.
   std::string text = R"([{"ph":"X","name":"x","pid":0,"tid":0,"ts":0,"dur":1})";
   for (const std::string& event : events) text += "," + event;
   const auto trace = test::open_text(text + "]");
@@ -36,7 +36,7 @@ Read read_halves(const std::vector<std::string>& events) {
   return read;
 }
 
-/// All orders of a few events in the file, and some of many, give `expected`.
+/// Every order of a few events, and some orders of many, give `expected`.
 void expect_in_any_order(std::vector<std::string> events, const Read& expected) {
   std::mt19937 random(1);
   std::sort(events.begin(), events.end());
@@ -92,8 +92,8 @@ TEST(Halves, ManyAtFewInstantsInAnyOrder) {
   }
 }
 
-// A hundred thousand ranges that stay open, and as many ends that name the outermost first: a search of the
-// open ones for each end would take an hour.
+// A hundred thousand ranges stay open, and as many ends name the outermost first: searching the open ranges
+// for each end would take an hour.
 TEST(Halves, DeepAndManyAreLinear) {
   constexpr int kMany = 100'000;
   std::vector<std::string> events;

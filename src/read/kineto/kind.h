@@ -1,4 +1,4 @@
-// What an event's category and name say of its kind, in every dialect torch.profiler has written.
+// An event's kind from its category and name, in every dialect torch.profiler has written.
 #pragma once
 
 #include <string_view>
@@ -7,10 +7,10 @@
 
 namespace stepscope::read {
 
-/// What an event's category means. Old and new spellings, any vendor.
+/// The kind of a category. Old and new spellings, any vendor.
 trace::Kind kind_of_category(std::string_view category);
-/// The kind of an event whose category gives `kind`: some vendors list waits for events, and the recording of
-/// events, with their kernels.
+/// Corrects the `kind` of an event's category by its name: some vendors list event waits and event records
+/// among their kernels.
 trace::Kind kind_by_name(trace::Kind kind, std::string_view name);
 
 }  // namespace stepscope::read

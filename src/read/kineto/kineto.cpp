@@ -67,7 +67,7 @@ void read_distributed(trace::Rank& rank, const element& info) {
   rank.backend = text(info, "backend");
 }
 
-/// Beyond this row times added to it would overflow; no clock shows it.
+/// Row times added to a larger base would overflow; no real clock is beyond it.
 constexpr std::int64_t kMaxBase = 4'000'000'000'000'000'000;
 
 std::int64_t base_time(const element& value) {
@@ -76,16 +76,17 @@ std::int64_t base_time(const element& value) {
   return base > -kMaxBase && base < kMaxBase ? base : 0;
 }
 
-/// Of a copy with a drawing in it: what it lacks.
+/// Reads the marks of a copy that an overlay wrote: what it lacks.
 void read_overlay(trace::Reading& reading, std::string_view json) {
   const auto members = members_of(json);
   const MergedTotal recording = total_of(member(members, "recording"));
   reading.only_critical = member(members, "only_critical") == "true";
-  add_damage(reading, recording.damage, "; so it was in " + recording.name + ", of which this is a copy");
+  add_damage(reading, recording.damage,
+             "; already damaged in " + recording.name + ", of which this is a copy");
 }
 
-/// Fills rank.devices, rank, world_size, backend, base_ns and what a copy lacks from (key, JSON text) pairs,
-/// and keeps all of them as rank.metadata.
+/// Fills rank.devices, rank, world_size, backend, base_ns and reading from (key, JSON text) pairs, and keeps
+/// all pairs as rank.metadata.
 void read_head(trace::Rank& rank, std::vector<std::pair<std::string, std::string>> top_level) {
   std::stable_sort(top_level.begin(), top_level.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -106,7 +107,7 @@ void read_head(trace::Rank& rank, std::vector<std::pair<std::string, std::string
   rank.metadata = std::move(top_level);
 }
 
-/// What one pass over a file gave.
+/// The result of one pass over a file.
 struct Pass {
   std::vector<Batch> batches;
   std::vector<Vocabulary> words;
@@ -115,7 +116,7 @@ struct Pass {
   bool complete = false;
 };
 
-/// One thread, text handed over from block to block: right for any document.
+/// One thread; unread text moves on to the next block. Right for any document.
 Pass read_serially(ByteSource& source, const KinetoOptions& options) {
   Pass pass;
   pass.words.resize(1);
@@ -136,8 +137,8 @@ Pass read_serially(ByteSource& source, const KinetoOptions& options) {
   return pass;
 }
 
-/// Several threads, each proving where the next one's block begins. Nothing when a guess was wrong, or when
-/// one thread would have had no room for all schemas.
+/// Several threads, each proving where the next block begins. Nothing when a guess was wrong, or when one
+/// thread would not have had room for all schemas.
 std::optional<Pass> read_in_parallel(ByteSource& source, const KinetoOptions& options) {
   Pass pass;
   pass.words.resize(options.threads);
@@ -192,7 +193,7 @@ void count_reading(trace::Rank& rank, const Pass& pass, const ByteSource& source
   }
 }
 
-/// Why there is nothing to analyse in the file, if so.
+/// An Error if there is nothing to analyse in the file.
 std::optional<Error> nothing_read(const trace::Rank& rank, const Pass& pass) {
   constexpr const char* kExpected = "; a trace written by torch.profiler's export_chrome_trace was expected";
   const trace::Reading& reading = rank.reading;

@@ -15,11 +15,11 @@ namespace stepscope::read {
 struct KinetoOptions {
   unsigned threads = 1;
   BlockSizes blocks;
-  bool drawn = false;                                       ///< keep what an overlay drew too
+  bool drawn = false;                                       ///< also keep events that an overlay drew
   std::function<void(std::int64_t stored_bytes)> progress;  ///< may be empty
 };
 
-/// Opens the file again for a second pass; needed only when a parallel pass guessed an event boundary
+/// Opens the file again for a second pass, needed only when a parallel pass guessed an event boundary
 /// wrongly.
 using Reopen = std::function<Result<std::unique_ptr<ByteSource>>()>;
 

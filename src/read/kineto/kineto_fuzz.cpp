@@ -1,4 +1,4 @@
-// The whole engine over hostile text: read, seal, derive, every analysis; the invariants of a Trace must
+// Runs the whole engine on hostile text: read, seal, derive, every analysis. The invariants of a Trace must
 // hold.
 #include <cstdint>
 #include <string_view>

@@ -243,7 +243,7 @@ TEST(KinetoDialect, ByteOrderMarkSpacesAndForeignKeys) {
   EXPECT_EQ(trace.ranks[0].metadata.size(), 1u);
 }
 
-// What stands between two fields is learned; more space than in the event it was learned from is still space.
+// The text between two fields is learned from earlier events; extra space in a later event is still space.
 TEST(KinetoDialect, EventsThatAreSpacedDifferently) {
   const trace::Trace trace = opened(document(R"J(
     {"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":2,"ts":1,"dur":3,"args":{"External id":4}},

@@ -1,4 +1,4 @@
-// Texts that are larger than what is held: bounded time and memory, and the rest is kept.
+// Texts larger than the memory limit: time and memory are bounded, and the other events are kept.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -26,7 +26,7 @@ TEST(KinetoBlocks, AnEventLongerThanIsHeldIsGivenUp) {
   ASSERT_EQ(trace->ranks[0].reading.losses, 1);
   const trace::Loss& loss = trace->ranks[0].reading.first_losses[0];
   EXPECT_EQ(loss.byte, static_cast<std::int64_t>((kHead + event("a", 1) + ",").size()));
-  EXPECT_EQ(loss.reason, "an event longer than 20000 bytes, the most that is read of one");
+  EXPECT_EQ(loss.reason, "an event longer than 20000 bytes, the limit for one");
 }
 
 /// Text made as it is read: `head`, then `fill` `times` times, then `tail`. Held nowhere.
@@ -108,7 +108,7 @@ TEST(KinetoLimits, ATextOfManyMegabytes) {
   EXPECT_EQ(file->rank.reading.events, 3) << "all but the one whose name it is";
 }
 
-// 500 events of 200 schemas each: one thread has room for those of some 200 events, several for all.
+// 500 events of 200 schemas each: one thread has room for the schemas of about 200 events, several for all.
 TEST(KinetoLimits, ManySchemasAreTheSameInAnyNumberOfThreads) {
   std::string text = kHead + event("a", 1);
   for (int i = 0; i < 500; ++i) {

@@ -1,4 +1,4 @@
-// What args, halves and odd events become.
+// The rows that args, halves and odd events become.
 #include <gtest/gtest.h>
 
 #include "support/kineto_text.h"

@@ -35,7 +35,7 @@ struct MergedFile::Stream {
     return !ended;
   }
 
-  /// How many bytes come before a boundary, or before what may be the start of one.
+  /// Bytes before the next boundary, or before a possible start of one.
   std::size_t before_boundary(bool& boundary) const {
     const std::string_view rest = std::string_view(text).substr(at);
     const std::size_t found = std::min(rest.find(kSectionStart), rest.find(kSectionsEnd));
@@ -114,8 +114,8 @@ class SectionBytes : public ByteSource {
     damaged_ = true;
     add_fault(
         stream_->offset() + static_cast<std::int64_t>(found),
-        "bytes stand here in the merged file that merging never writes: it was damaged since; merge the "
-        "ranks again");
+        "merging never writes the bytes that are here: the merged file was damaged later; merge the ranks "
+        "again");
   }
 
   std::shared_ptr<MergedFile::Stream> stream_;
@@ -158,7 +158,7 @@ Result<std::optional<MergedFile>> MergedFile::open(const std::string& path) {
   const std::string head_text = head_of(*stream);
   const auto head = members_of(head_text);
   for (const std::string& entry : elements_of(member(head, "ranks"))) {
-    if (member(members_of(entry), "head").empty()) break;  // the last of its keys
+    if (member(members_of(entry), "head").empty()) break;  // its last key is missing: the entry is cut
     file.sources_.push_back(source_of(entry));
   }
   if (const std::size_t at = find_forbidden(head_text); at != std::string::npos)
@@ -183,7 +183,7 @@ bool MergedFile::find_section(std::size_t index) {
                                  [&](const MergedSource& source) { return source.name == stream_->name; });
     if (of != from && of != sources_.end()) return false;
     stream_->begun = false;
-    if (of == from) return true;  // else it is of a source that the head does not name
+    if (of == from) return true;  // otherwise it belongs to a source that the head does not name
   }
   return false;
 }
@@ -192,7 +192,7 @@ Result<std::unique_ptr<ByteSource>> MergedFile::section(std::size_t index) {
   if (index < next_) {
     auto again = open(path_);
     if (!again) return again.error();
-    if (!*again) return Error{"changed while it was read", path_};
+    if (!*again) return Error{"changed while it was read; run again when nothing writes to it", path_};
     *this = std::move(**again);
   }
   bool found = false;
@@ -209,8 +209,7 @@ Result<std::unique_ptr<ByteSource>> MergedFile::section(std::size_t index) {
 
 namespace {
 
-/// The text from the list of totals to the end of the document, "" without a list. Moves the stream behind
-/// it.
+/// The text from the list of totals to the end of the document, "" without a list. Moves the stream past it.
 std::string totals_text(MergedFile::Stream& stream) {
   constexpr std::string_view kEnd = "\n]}";
   while (stream.enter_section()) continue;
@@ -257,15 +256,13 @@ MergedEnd MergedFile::end(bool cut_is_known) {
   const bool cut = next < sources_.size();
   if (cut && !cut_is_known)
     end.faults.push_back(
-        Error{"the end of the merged file, which says what it holds, is cut or damaged; merge "
-              "the ranks again",
+        Error{"the list of sources at the end of the merged file is cut or damaged; merge the "
+              "ranks again",
               path_}
             .text());
   if (!cut && more_text(*stream_))
     end.faults.push_back(
-        Error{"text stands behind the end of the document; give what stands there as a file "
-              "of its own",
-              path_, stream_->offset()}
+        Error{"text follows the end of the document; put it into a file of its own", path_, stream_->offset()}
             .text());
   return end;
 }

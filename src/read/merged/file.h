@@ -1,5 +1,5 @@
-// What `stepscope merge` wrote: one document that holds the events of several sources, section after section.
-// Each section is read as if it were its source's own file.
+// Reads what `stepscope merge` wrote: one document that holds the events of several sources, one section
+// each. Each section is read as if it were its source's own file.
 #pragma once
 
 #include <memory>
@@ -14,32 +14,31 @@
 
 namespace stepscope::read {
 
-/// The first bytes of the document, of a section, and of the list of totals behind the last section.
+/// The first bytes of the document, of a section, and of the list of totals after the last section.
 inline constexpr std::string_view kMergedStart = "{\"stepscope.merge\":1,\n";
 inline constexpr std::string_view kSectionStart = "\n{\"name\":\"stepscope.section\"";
 inline constexpr std::string_view kSectionsEnd = "\n],\n\"stepscope.totals\"";
 
 struct MergedEnd {
   std::vector<std::optional<MergedTotal>> totals;  ///< by source
-  std::vector<std::string> faults;                 ///< sentences, e.g. the file has no end
+  std::vector<std::string> faults;                 ///< sentences, e.g. that the file has no end
 };
 
-/// An Error when a file that begins with `head` is a Perfetto trace: merging writes those too, nothing here
+/// An Error if a file that begins with `head` is a Perfetto trace: merging writes those too, but nothing here
 /// reads them.
 std::optional<Error> perfetto_error(std::string_view head, const std::string& path);
 
 class MergedFile {
  public:
-  /// Nothing when the file at `path` is no merged file.
+  /// Nothing if the file at `path` is not a merged file.
   static Result<std::optional<MergedFile>> open(const std::string& path);
 
   const std::vector<MergedSource>& sources() const { return sources_; }
   std::int64_t base_ns() const { return base_ns_; }
-  /// The text of source `index` as a document of its own. It ends the use of what was returned before. An
-  /// index that does not rise opens the file again.
+  /// The text of source `index` as a document of its own. Invalidates the previously returned one. An index
+  /// not above the previous one opens the file again.
   Result<std::unique_ptr<ByteSource>> section(std::size_t index);
-  /// Reads the rest of the file, after the last section that is wanted. `cut_is_known`: a missing end is no
-  /// fault to report.
+  /// Reads the rest of the file, after the last wanted section. `cut_is_known`: do not report a missing end.
   MergedEnd end(bool cut_is_known);
 
   struct Stream;

@@ -8,15 +8,15 @@
 
 namespace stepscope::read {
 
-/// Ids that are valid within their source only. Readers compare ids of one space, never of two.
+/// Ids that are valid only within their source. Readers compare ids of one space, never of two.
 enum class IdSpace : std::uint8_t {
   link,    ///< correlation, External id, flows: recorders use the same numbers for all three
   index,   ///< Ev Idx
   python,  ///< Python id, Python parent id
-  graph,   ///< of graphs and their nodes
+  graph,   ///< ids of graphs and their nodes
 };
 inline constexpr std::size_t kIdSpaces = 4;
-/// The space of an arg's values, by its key; nothing when they are no ids.
+/// The space of the ids in an arg, by its key; nothing if its values are no ids.
 std::optional<IdSpace> id_space_of(std::string_view key);
 
 /// The values that recorders write for "no id". Merging does not shift them.

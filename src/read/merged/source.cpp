@@ -63,13 +63,13 @@ void add_damage(trace::Reading& reading, const trace::Reading& damage, const std
 
 void count_merged(trace::Reading& reading, const std::optional<MergedTotal>& total) {
   if (!total) return;
-  add_damage(reading, total->damage, "; so it was in " + total->name + " when that was merged");
+  add_damage(reading, total->damage, "; already damaged in " + total->name + " when it was merged");
   if (total->events < 0 || total->events == reading.events) return;
   ++reading.losses;
   describe(reading.first_losses,
            {0, -1,
             fmt::format(
-                "{} events of {} were merged and {} are here: the merged file was damaged since; merge the "
+                "{} events of {} were merged but {} are here: the merged file was damaged later; merge the "
                 "ranks again",
                 total->events, total->name, reading.events)});
 }

@@ -1,4 +1,4 @@
-// What a merged file says of its sources: in its head what merging changed, at its end what it knew of them.
+// What a merged file holds about its sources: in its head what merging changed, at its end their totals.
 #pragma once
 
 #include <optional>
@@ -14,9 +14,9 @@ namespace stepscope::read {
 
 /// A process or thread that merging renumbered.
 struct Renamed {
-  std::int64_t pid = 0, tid = 0;  ///< in the merged file; tid of threads only
+  std::int64_t pid = 0, tid = 0;  ///< in the merged file; tid for threads only
   std::string was;                ///< its pid or tid in the source
-  std::string name;               ///< of processes: the name that merging gave
+  std::string name;               ///< for processes: the name that merging gave
 };
 
 /// One source of a merged file.
@@ -24,13 +24,13 @@ struct MergedSource {
   std::string name;        ///< its file's name
   std::int64_t rank = -1;  ///< -1: no rank
   bool foreign = false;    ///< no rank's recording: drawn on the time line, left out of answers
-  std::vector<std::pair<std::string, std::string>> head;  ///< its file's top-level keys and their texts
+  std::vector<std::pair<std::string, std::string>> head;  ///< its file's top-level keys with their JSON texts
   std::vector<Renamed> processes, threads;
-  std::vector<std::int64_t> id_shifts;  ///< by IdSpace: added to each id
-  std::string alignment;                ///< JSON object: its clock's map
+  std::vector<std::int64_t> id_shifts;  ///< by IdSpace: what merging added to each id
+  std::string alignment;                ///< JSON object: the map of its clock
 };
 
-/// What the end of the merged file says of a source.
+/// A source's entry at the end of the merged file.
 struct MergedTotal {
   std::string name;
   std::int64_t events = -1;  ///< -1: unknown
@@ -41,10 +41,10 @@ struct MergedTotal {
 MergedSource source_of(std::string_view entry);
 /// Parses a source's JSON text in the totals.
 MergedTotal total_of(std::string_view entry);
-/// Adds the losses of an earlier file to those of the file made from it. `since` is appended to their
+/// Adds the losses of an earlier file to those of the file made from it, with `since` appended to their
 /// reasons.
 void add_damage(trace::Reading& reading, const trace::Reading& damage, const std::string& since);
-/// Adds to a section's losses those before it was merged and those since.
+/// Adds the source's losses before the merge to a section's, and reports events lost since.
 void count_merged(trace::Reading& reading, const std::optional<MergedTotal>& total);
 
 }  // namespace stepscope::read

@@ -35,7 +35,7 @@ DeviceCalls::DeviceCalls(const Recording& recording) : recording_(recording) {
       });
 }
 
-/// What has to be known before the first time is read.
+/// Reads the session and whether calls were recorded, before any time is converted.
 void DeviceCalls::look_at(const Segment& segment) {
   for_each_record(segment, [&](const Record& record, std::span<const char> bytes) {
     has_calls_ |= record.type == Type::api_call;

@@ -1,4 +1,4 @@
-// The calls of a recording that started work of devices, and the clock on which devices tell their times.
+// The calls of a recording that started device work, and the conversion of device times to Unix time.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,20 @@ namespace stepscope::record {
 
 class DeviceCalls {
  public:
-  /// Looks through the recording, which outlives it.
+  /// Scans the recording, which must outlive this object.
   explicit DeviceCalls(const Recording& recording);
 
   bool any() const { return has_calls_; }
-  /// 0: nothing of devices was recorded.
+  /// 0: no device was recorded.
   std::uint32_t library_version() const { return library_version_; }
   bool has_devices() const { return !segments_.empty(); }
-  /// The segment is of the thread that reads what devices tell, which does no work of the program.
+  /// The segment belongs to the collector's thread that writes device records, not to a thread of the
+  /// program.
   bool wrote(const Segment& segment) const { return segments_.contains(segment.records.data()); }
-  /// Since 1970, of a time that a device told.
+  /// ns since 1970 of a time in a device record.
   std::int64_t ns(std::int64_t device_ns) const;
 
-  /// Calls may stand in ops that begin and end on one thread.
+  /// Only ops that begin and end on one thread can contain calls.
   bool stands_in(const Op& op) const { return has_calls_ && (op.flags & (kAsync | kOtherThread)) == 0; }
   void join(std::vector<HostRange>& ranges) { links_.join(ranges); }
   LaunchCall* of(std::uint32_t correlation, std::int64_t begin_ns) {
@@ -42,7 +43,7 @@ class DeviceCalls {
   DeviceClock clock_ = DeviceClock::monotonic;
   Times library_times_;
   std::uint32_t library_version_ = 0;
-  std::set<const char*> segments_;  // their records
+  std::set<const char*> segments_;  // by the address of their records
   DeviceLinks links_;
 };
 

@@ -25,7 +25,7 @@ class DeviceReader {
     for (const auto& [key, span] : spans_) {
       const auto& [annotation, device, stream] = key;
       const HostRange& range = calls_.annotations()[static_cast<std::size_t>(annotation)];
-      // Widened as Kineto does it, so that what was started inside nests.
+      // Widened by 1 ns at each end, as in Kineto, so that the work inside nests.
       events_.push_back({DeviceEvent::Kind::annotation, span.begin_ns - 1, span.end_ns + 1,
                          names_.id(annotations[static_cast<std::size_t>(range.name)]), 0, device, stream});
     }

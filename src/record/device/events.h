@@ -1,4 +1,4 @@
-// What devices did and the calls that started it, as torch.profiler's function events have them.
+// Device work and the calls that started it, as in torch.profiler's function events.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@ namespace stepscope::record {
 
 struct DeviceEvent {
   enum class Kind : std::uint8_t {
-    call,       ///< of CUDA, on the thread that made it
+    call,       ///< of CUDA, on the calling thread
     work,       ///< a kernel, a copy or a fill
-    annotation  ///< of a stream: from the first to the last of what was started right inside a range
+    annotation  ///< per stream: spans the work that was launched directly inside a user range
   } kind;
   std::int64_t begin_ns, end_ns;  ///< since 1970
-  std::uint32_t name;             ///< of `names`
-  std::uint32_t thread;           ///< of a call: the kernel's id
-  std::int64_t device, stream;    ///< -1: a call; no stream
-  std::int64_t launcher = 0;      ///< of work: id of the op that started it; 0: none
+  std::uint32_t name;             ///< id in `names`
+  std::uint32_t thread;           ///< of a call: the thread's kernel id
+  std::int64_t device, stream;    ///< -1: a call, or no stream
+  std::int64_t launcher = 0;      ///< of work: id of the op that launched it; 0: none
 };
 
-/// In the order in which devices told of them, annotations last. `ranges` are the ops and ranges of the
-/// recording; an annotation's name is its index in `annotations`.
+/// In the order of the device records, annotations last. `ranges` are the ops and ranges of the recording; an
+/// annotation's `HostRange::name` is its index in `annotations`.
 std::vector<DeviceEvent> device_events(const Recording& recording, std::vector<HostRange> ranges,
                                        std::span<const std::string_view> annotations, Interned& names);
 

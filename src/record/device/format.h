@@ -1,5 +1,5 @@
-// Records of devices: what a GPU did and which call of the program started it, as a vendor's library told it.
-// They stand in segments of the thread that reads that library's buffers, in no order.
+// Device records: what a GPU did and which call of the program started it, as reported by the vendor's
+// library. They are in the segments of the thread that reads the library's buffers, in no order.
 #pragma once
 
 #include "record/format.h"
@@ -8,14 +8,14 @@ namespace stepscope::record {
 
 /// Device records hold nanoseconds, not ticks.
 enum class DeviceClock : std::uint32_t {
-  monotonic = 0,  ///< of the monotonic clock
-  library = 1     ///< of the library's own clock; `DeviceClockPair`s lead to the monotonic one
+  monotonic = 0,  ///< ns of the monotonic clock
+  library = 1     ///< ns of the library's own clock; `DeviceClockPair`s map them to the monotonic clock
 };
 
-/// Precedes the first device record of a segment's thread, once per recording.
+/// Written once per recording, before the first device record.
 struct DeviceSession : Record {  // value: DeviceClock
   std::uint32_t library_version;
-  std::uint32_t has_thread_ids;  ///< 0: `ApiCall::thread` is no id of the kernel
+  std::uint32_t has_thread_ids;  ///< 0: `ApiCall::thread` is not a kernel thread id
 };
 
 struct DeviceClockPair : Record {
@@ -33,32 +33,32 @@ struct DeviceContext : Record {  // value: its number
   std::uint32_t device, reserved;
 };
 
-/// What kernels, copies and fills have in common. A begin or end of 0 was not measured.
+/// Common fields of kernels, copies and fills. A begin or end of 0 was not measured.
 struct DeviceWork : Record {
   std::int64_t begin, end;
   std::uint32_t device, context, stream, correlation;
   std::uint64_t graph_node;
-  std::uint32_t graph;  ///< 0: started by no graph
+  std::uint32_t graph;  ///< 0: not launched by a graph
   std::uint32_t reserved;
 };
 
-struct Kernel : DeviceWork {  // value: id of its name, mangled
+struct Kernel : DeviceWork {  // value: id of its mangled name
   std::uint32_t grid[3], block[3];
-  std::uint32_t static_shared, dynamic_shared;  ///< bytes of a block
-  std::uint32_t registers;                      ///< of a thread
+  std::uint32_t static_shared, dynamic_shared;  ///< bytes per block
+  std::uint32_t registers;                      ///< per thread
   std::uint32_t pad;
   std::int64_t queued;
 };
 
 /// The numbers of `kind`, `from` and `to` are CUPTI's.
-struct Memcpy : DeviceWork {  // value: 1 between two devices
+struct Memcpy : DeviceWork {  // value: 1: between two devices
   std::uint64_t bytes;
   std::uint8_t kind, from, to, pad;
-  std::uint32_t from_device, to_device, from_context, to_context;  ///< between two devices
+  std::uint32_t from_device, to_device, from_context, to_context;  ///< only for copies between two devices
   std::uint32_t pad_too;
 };
 
-struct Memset : DeviceWork {  // value: what the memory was set to
+struct Memset : DeviceWork {  // value: the value that the memory was set to
   std::uint64_t bytes;
   std::uint32_t memory_kind, pad;
 };
@@ -71,7 +71,7 @@ struct ApiCall : Record {  // value: id of its name
 
 inline constexpr std::uint32_t kNone = 0xFFFF'FFFF;  ///< no stream, no event
 
-struct Synchronization : Record {  // value: its kind, by CUPTI's numbers
+struct Synchronization : Record {  // value: its kind, as CUPTI numbers them
   std::int64_t begin, end;
   std::uint32_t context, stream, event, correlation;
 };
@@ -80,16 +80,16 @@ struct EventRecord : Record {  // value: the event
   std::uint32_t context, stream, correlation, pad;
 };
 
-struct Overhead : Record {  // value: its kind, by CUPTI's numbers
+struct Overhead : Record {  // value: its kind, as CUPTI numbers them
   std::int64_t begin, end;
 };
 
-/// What was lost since the last of these.
+/// Losses since the previous record of this type.
 struct DeviceCounts : Record {
-  std::uint64_t dropped;    ///< records, by the library
+  std::uint64_t dropped;    ///< records that the library dropped
   std::uint64_t untimed;    ///< records without a begin or end
-  std::uint64_t discarded;  ///< bytes of records for which there was no buffer
-  std::uint64_t unread;     ///< records that were shorter than they are
+  std::uint64_t discarded;  ///< bytes of records, lost for lack of a buffer
+  std::uint64_t unread;     ///< records that were shorter than their type
 };
 
 }  // namespace stepscope::record

@@ -6,7 +6,7 @@
 namespace stepscope::record {
 namespace {
 
-/// What is open on one thread while its calls go by.
+/// The ranges that are open on one thread while its calls are walked in time order.
 class OpenRanges {
  public:
   void open(const HostRange& range, std::int64_t annotation) {
@@ -14,7 +14,7 @@ class OpenRanges {
     open_.push_back({&range, annotation});
   }
   void enclose(LaunchCall& call) {
-    // The middle, as the ends of a call may be off by the error of the clocks.
+    // The call's middle: its ends may be off by the error between the clocks.
     const std::int64_t at = call.begin_ns + (call.end_ns - call.begin_ns) / 2;
     close_before(at);
     for (auto it = open_.rbegin(); it != open_.rend() && (call.op == 0 || call.annotation < 0); ++it) {
@@ -69,7 +69,7 @@ void DeviceLinks::join(std::vector<HostRange>& ranges) {
   for (std::size_t i = 1; i < calls_.size(); ++i) {
     const LaunchCall& before = calls_[i - 1];
     if (calls_[i].correlation != before.correlation) continue;
-    const bool inside = calls_[i].begin_ns <= before.end_ns;  // a driver's call in a runtime's
+    const bool inside = calls_[i].begin_ns <= before.end_ns;  // a driver call inside a runtime call
     calls_[i].round = before.round + (inside ? 0 : 1);
   }
 }
@@ -80,7 +80,7 @@ LaunchCall* DeviceLinks::find(std::uint32_t correlation, std::int64_t begin_ns) 
                                         return key < std::pair(call.correlation, call.begin_ns);
                                       });
   if (after != calls_.begin() && std::prev(after)->correlation == correlation) return &*std::prev(after);
-  // Before the call that caused it: the clocks are off, the link is not.
+  // The work seems to begin before its call: the clocks are off, but the link is right.
   return after != calls_.end() && after->correlation == correlation ? &*after : nullptr;
 }
 

@@ -1,4 +1,4 @@
-// Which call started a device's work, and which op of the program that call stands in.
+// Links from device work to the call that launched it, and to the op around that call.
 #pragma once
 
 #include <cstdint>
@@ -13,30 +13,30 @@ struct HostRange {
   std::uint32_t thread;
   std::int64_t begin_ns, end_ns;
   std::int64_t id;         ///< its External id
-  std::int64_t name = -1;  ///< of an annotation: its index; -1: an op
+  std::int64_t name = -1;  ///< index of an annotation; -1: an op
 };
 
-/// A call of CUDA.
+/// A CUDA call.
 struct LaunchCall {
   std::uint32_t correlation, thread;
   std::int64_t begin_ns, end_ns;
   std::int64_t op = 0;           ///< id of the innermost op around it; 0: none
   std::int64_t annotation = -1;  ///< index of the innermost annotation around it; -1: none
-  std::int64_t round = 0;        ///< how many calls had that correlation before
-  bool has_work = false;         ///< something on a device has its correlation
+  std::int64_t round = 0;        ///< number of earlier calls with the same correlation
+  bool has_work = false;         ///< some device record has its correlation
 
-  /// Correlations are 32 bits wide and come round in a long recording.
+  /// A unique number: correlations have 32 bits and wrap around in a long recording.
   std::int64_t flow() const { return (round << 32) | correlation; }
 };
 
 class DeviceLinks {
  public:
   void add(const LaunchCall& call) { calls_.push_back(call); }
-  /// After the last call: joins them with the ranges, which it sorts.
+  /// Call it after the last add(): finds the op and annotation around each call. Sorts `ranges`.
   void join(std::vector<HostRange>& ranges);
-  /// The call that started what began then; null: it was not recorded.
+  /// The call that launched the work that began at `begin_ns`; null: it was not recorded.
   LaunchCall* find(std::uint32_t correlation, std::int64_t begin_ns);
-  /// To which `LaunchCall::annotation` points, after the join.
+  /// Indexed by `LaunchCall::annotation`; filled by join().
   const std::vector<HostRange>& annotations() const { return annotations_; }
 
  private:

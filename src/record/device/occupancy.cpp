@@ -11,10 +11,10 @@ constexpr std::uint64_t kRegistersAtATime = 256;
 
 std::uint64_t up_to(std::uint64_t value, std::uint64_t step) { return (value + step - 1) / step * step; }
 
-/// Products of numbers that a damaged file may hold, kept in range.
+/// A product in double, which cannot overflow: a damaged file may hold any numbers.
 double product(const std::uint32_t (&of)[3]) { return double{1} * of[0] * of[1] * of[2]; }
 
-constexpr double kMaxThreads = 1024;  // of a block
+constexpr double kMaxThreads = 1024;  // per block
 
 }  // namespace
 
@@ -29,7 +29,7 @@ std::uint64_t resident_blocks(const Kernel& kernel, const DeviceAttributes& devi
     const std::uint64_t of_a_warp = up_to(kernel.registers * kWarp, kRegistersAtATime);
     blocks = std::min(blocks, device.registers_per_multiprocessor / kParts / of_a_warp * kParts / warps);
   }
-  const bool reserves = device.compute_major >= 8;  // 1 KiB of each block is the system's
+  const bool reserves = device.compute_major >= 8;  // the system reserves 1 KiB of shared memory per block
   const std::uint64_t shared =
       up_to(std::uint64_t{kernel.static_shared} + kernel.dynamic_shared + (reserves ? 1024 : 0),
             reserves ? 128 : 256);
@@ -40,7 +40,7 @@ std::uint64_t resident_blocks(const Kernel& kernel, const DeviceAttributes& devi
 Occupancy occupancy_of(const Kernel& kernel, const DeviceAttributes& device) {
   Occupancy out;
   if (device.multiprocessors == 0) return out;
-  // In single precision, as Kineto works it out: so halves go the same way.
+  // In single precision, as Kineto does, so that halves round the same way.
   const double threads = product(kernel.block);
   const double blocks = static_cast<float>(product(kernel.grid) / device.multiprocessors);
   out.blocks_per_multiprocessor = blocks;

@@ -5,13 +5,14 @@
 
 namespace stepscope::record {
 
-/// 0: a block does not fit, or the device's attributes are not known. By registers, shared memory, warps and
-/// block slots, with the granularities of CUDA's occupancy calculator since compute capability 7.0.
+/// Limited by registers, shared memory, warps and block slots, with the granularities of CUDA's occupancy
+/// calculator since compute capability 7.0. 0: a block does not fit, or the device's attributes are not
+/// known.
 std::uint64_t resident_blocks(const Kernel& kernel, const DeviceAttributes& device);
 
 struct Occupancy {
   double blocks_per_multiprocessor = 0, warps_per_multiprocessor = 0;
-  std::int64_t percent = 0;  ///< of the threads that a multiprocessor can hold, as the kernel's grid allows
+  std::int64_t percent = 0;  ///< resident threads / maximum per multiprocessor; also limited by the grid
 };
 Occupancy occupancy_of(const Kernel& kernel, const DeviceAttributes& device);
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t kEventWait = 1, kStreamWait = 2;
 
-/// A stream or event that is none is -1.
+/// The id as a number; -1 for kNone.
 std::int64_t or_none(std::uint32_t id) { return id == kNone ? -1 : std::int64_t{id}; }
 
 void put_six(std::string& out, double value) {
@@ -41,7 +41,7 @@ DeviceText::DeviceText(const Recording& recording) : recording_(recording), call
     if (wrote(segment)) look_at(segment);
 }
 
-/// What has to be known before the first event is written.
+/// Collects devices, contexts and event records before the first event is written.
 void DeviceText::look_at(const Segment& segment) {
   const Texts texts(segment);
   for_each_record(segment, [&](const Record& record, std::span<const char> bytes) {
@@ -148,7 +148,7 @@ void DeviceText::write(EventText& text, const Segment& segment) {
   });
 }
 
-/// From a call to each thing that it started.
+/// One end of an arrow from a call to work that it launched.
 void DeviceText::arrow(EventText& text, const LaunchCall* call, bool starts, std::int64_t pid,
                        std::int64_t tid, std::int64_t at) const {
   if (call == nullptr || !call->has_work) return;
@@ -265,7 +265,7 @@ std::int64_t DeviceText::device_of(std::uint32_t context) const {
   return devices_.size() == 1 ? std::int64_t{devices_.begin()->first} : -1;
 }
 
-/// Of the records of that event the latest before the wait; correlations come round.
+/// Adds the latest record of the awaited event before the wait. Correlations may wrap around.
 void DeviceText::waited_event(EventArgs& args, const Synchronization& wait) const {
   const EventRecord* latest = nullptr;
   if (const auto of = event_records_.find({wait.context, wait.event}); of != event_records_.end()) {
@@ -280,7 +280,7 @@ void DeviceText::waited_event(EventArgs& args, const Synchronization& wait) cons
 void DeviceText::wait(EventText& text, const Synchronization& wait) {
   const std::int64_t device = device_of(wait.context), stream = or_none(wait.stream);
   if (device < 0 || wait.begin <= 0 || wait.end <= 0) return;
-  // A stream that runs nothing waits for nothing that is seen.
+  // A wait of a stream without work is not visible in the trace.
   if (wait.value == kStreamWait && !work_streams_.contains({device, stream})) return;
   const std::int64_t begin = ns(wait.begin);
   const std::string_view kind = wait_name(wait.value);
@@ -305,8 +305,8 @@ void DeviceText::overhead(EventText& text, const Overhead& overhead) const {
   text.out += '}';
 }
 
-/// Per stream, from the first to the last of what was started right inside an annotation. Widened by 1 ns at
-/// each end, as Kineto does it so that they nest.
+/// Each annotation per stream: spans the work that was launched directly inside it. Widened by 1 ns at each
+/// end, as in Kineto, so that the work nests.
 void DeviceText::annotations(EventText& text) const {
   for (const auto& [key, span] : spans_) {
     const auto& [annotation, device, stream] = key;

@@ -1,4 +1,4 @@
-// The devices of a recording, as Kineto's JSON tells them.
+// The devices of a recording, written as Kineto's JSON.
 #pragma once
 
 #include <map>
@@ -16,22 +16,23 @@ namespace stepscope::record {
 
 class DeviceText {
  public:
-  /// Looks through the recording, which outlives it.
+  /// Scans the recording, which must outlive this object.
   explicit DeviceText(const Recording& recording);
 
   /// The members of "deviceProperties".
   void properties(std::string& out) const;
-  /// Further members of the document.
+  /// More top-level members of the document.
   void metadata(std::string& out) const;
 
-  /// Ops and ranges in which calls may stand; all are added before `events`.
+  /// Ops and ranges that may contain calls. Add all of them before calling events().
   bool wants(const Op& op) const { return calls_.stands_in(op); }
   void add(HostRange range, bool is_annotation, std::string_view name);
 
-  /// Calls, work of devices, arrows between them, and what devices and streams are called.
+  /// Writes calls, device work, the arrows between them, and the names of devices and streams.
   void events(EventText& text);
 
-  /// The segment is of the thread that reads what devices tell, which does no work of the program.
+  /// The segment belongs to the collector's thread that writes device records, not to a thread of the
+  /// program.
   bool wrote(const Segment& segment) const { return calls_.wrote(segment); }
 
  private:
@@ -56,7 +57,7 @@ class DeviceText {
   void wait(EventText& text, const Synchronization& wait);
   void waited_event(EventArgs& args, const Synchronization& wait) const;
   void overhead(EventText& text, const Overhead& overhead) const;
-  /// Begins an event of a device; false: it has no times. Its args begin with the op.
+  /// Begins an event of a device. False: it has no times.
   bool begin_work(EventText& text, const DeviceWork& work, std::string_view category, std::string_view name);
   LaunchCall* call_of(std::uint32_t correlation, std::int64_t begin_ns) {
     return calls_.of(correlation, begin_ns);
@@ -72,11 +73,11 @@ class DeviceText {
   const Recording& recording_;
   DeviceCalls calls_;
   std::map<std::uint32_t, Device> devices_;
-  std::map<std::uint32_t, std::uint32_t> contexts_;               // to devices
-  std::set<std::pair<std::int64_t, std::int64_t>> streams_;       // of devices; -1: all of the device
-  std::set<std::pair<std::int64_t, std::int64_t>> work_streams_;  // on which work ran
+  std::map<std::uint32_t, std::uint32_t> contexts_;          // device of each context
+  std::set<std::pair<std::int64_t, std::int64_t>> streams_;  // (device, stream); stream -1: the whole device
+  std::set<std::pair<std::int64_t, std::int64_t>> work_streams_;  // (device, stream) on which work ran
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::map<std::uint32_t, EventRecord>>
-      event_records_;  // of a context's event, by correlation
+      event_records_;  // by (context, event), then by correlation
   std::vector<HostRange> ranges_;
   std::vector<std::string> range_names_;
   std::map<std::tuple<std::int64_t, std::uint32_t, std::uint32_t>, Span>

@@ -36,7 +36,7 @@ Kernel kernel_of(std::uint32_t grid, std::uint32_t block, std::uint32_t register
   return kernel;
 }
 
-// Kernels of a V100 with the figures that Kineto recorded of them.
+// Kernels of a V100, with the occupancy that Kineto recorded for them.
 TEST(RecordedOccupancy, AsKinetoHasIt) {
   struct Case {
     std::uint32_t grid, block, registers, shared;
@@ -51,8 +51,9 @@ TEST(RecordedOccupancy, AsKinetoHasIt) {
   EXPECT_FLOAT_EQ(static_cast<float>(occupancy.warps_per_multiprocessor), 21.2F);
 }
 
-// 122 registers: 3,904 a warp, up to 4,096, four warps in each quarter of 65,536: 16, of 4 a block.
-// 12,288 bytes: 8 blocks in 98,304. 16 warps a block leave 4 of 64. 1,025 threads are no block.
+// 122 registers per thread: 3,904 per warp, rounded up to 4,096; each quarter of the 65,536 registers holds 4
+// warps, so 16 warps fit: 4 blocks of 4. 12,288 bytes: 8 blocks in 98,304. 16 warps per block: 4 blocks in 64
+// warps. 1,025 threads exceed the maximum of a block.
 TEST(RecordedOccupancy, ResidentBlocksByHand) {
   EXPECT_EQ(resident_blocks(kernel_of(1, 128, 122, 12288), v100()), 4U);
   EXPECT_EQ(resident_blocks(kernel_of(1, 128, 16, 12288), v100()), 8U);
@@ -63,7 +64,7 @@ TEST(RecordedOccupancy, ResidentBlocksByHand) {
   DeviceAttributes a100 = v100();
   a100.compute_major = 8;
   a100.shared_per_multiprocessor = 167936;
-  EXPECT_EQ(resident_blocks(kernel_of(1, 128, 16, 81920), a100), 2U);  // and 1,024 of each are the system's
+  EXPECT_EQ(resident_blocks(kernel_of(1, 128, 16, 81920), a100), 2U);  // plus 1,024 reserved per block
 }
 
 // Thread 1: op 10 [0, 100] holds annotation 20 [10, 60], which holds op 11 [20, 40]. Thread 2: op 12.
@@ -89,7 +90,7 @@ TEST(RecordedLinks, TheInnermostOpAndAnnotation) {
   EXPECT_EQ(links.find(6, 1000), nullptr);
 }
 
-// The number 7 three times, the third inside the second: a driver's call in a runtime's.
+// Correlation 7 three times; the call added last is a driver call inside a runtime call.
 TEST(RecordedLinks, ANumberThatComesRound) {
   std::vector<HostRange> none;
   DeviceLinks links;
@@ -98,7 +99,7 @@ TEST(RecordedLinks, ANumberThatComesRound) {
   links.add({7, 1, 520, 580});
   links.join(none);
   EXPECT_EQ(links.find(7, 400)->begin_ns, 100);
-  EXPECT_EQ(links.find(7, 50)->begin_ns, 100);  // before its call: the clocks are off
+  EXPECT_EQ(links.find(7, 50)->begin_ns, 100);  // the work seems to begin before its call: the clocks are off
   EXPECT_EQ(links.find(7, 900)->begin_ns, 520);
   EXPECT_EQ(links.find(7, 400)->flow(), 7);
   EXPECT_EQ(links.find(7, 900)->flow(), (std::int64_t{1} << 32) + 7);
@@ -198,7 +199,7 @@ TEST(RecordedDevices, AKernelAsKinetoWritesIt) {
   EXPECT_NE(text.find(R"("cat": "ac2g", "name": "ac2g", "pid": 7, "tid": 9)"), std::string::npos) << text;
 }
 
-// 6,000 on the library's clock is 3,000 on the monotonic one; the call is 1,000 ns before.
+// 6,000 on the library's clock is 3,000 on the monotonic clock; the call is 1,000 ns earlier.
 TEST(RecordedDevices, TimesOfTheLibrarysClock) {
   const auto base = Recording::open(made_recording(DeviceClock::library));
   ASSERT_TRUE(base.ok());

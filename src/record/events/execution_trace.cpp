@@ -26,8 +26,7 @@ constexpr std::size_t kPiece = std::size_t{256} * 1024;
 
 struct OpRow {
   std::int64_t begin, end;
-  std::int64_t id;  // among the ops as they were written: what ends at the same instant ends from the inside
-                    // out
+  std::int64_t id;  // in order of writing: ops that end at the same instant are written inner first
   std::uint32_t thread, name, inputs;
   std::int64_t sequence = -1;
   std::uint64_t forward_thread = 0;
@@ -35,12 +34,12 @@ struct OpRow {
   bool is_async = false;
 };
 
-/// A thread, and what is open on it while its ops go by.
+/// A thread, and the ops that are open on it while its ops are walked by begin.
 struct Thread {
   struct Open {
     std::int64_t end, node;
   };
-  std::uint64_t number = 0;  // PyTorch's; the kernel's where it has none
+  std::uint64_t number = 0;  // PyTorch's number; the kernel's id if PyTorch has none
   std::int64_t node = 0;
   std::vector<Open> open;
 
@@ -91,7 +90,7 @@ class Writer {
     const Texts texts(segment);
     const std::uint32_t own = thread_of(segment.thread);
     if (segment.torch_thread != 0) threads_[own].number = segment.torch_thread;
-    std::map<std::uint32_t, std::uint32_t> signatures;  // numbers of this segment's
+    std::map<std::uint32_t, std::uint32_t> signatures;  // from the segment's ids to ids in inputs_
     for_each_record(segment, [&](const Record& record, std::span<const char> bytes) {
       Op op;
       if (record.type != Type::op || !copy_to(op, bytes) || op.scope >= kPythonScope) return;
@@ -190,7 +189,7 @@ class Writer {
   std::int64_t count_ = 0, last_node_ = kRoot;
   std::vector<OpRow> ops_;
   std::vector<Thread> threads_;
-  std::map<std::uint32_t, std::uint32_t> thread_of_;  // by the kernel's id
+  std::map<std::uint32_t, std::uint32_t> thread_of_;  // by the thread's kernel id
   Interned names_, inputs_ = none();
 
   static Interned none() {

@@ -1,5 +1,5 @@
-// Which forward op a backward op belongs to: the latest one that began before it with its thread and sequence
-// number.
+// Links a backward op to its forward op: the latest earlier forward op with the same sequence number on the
+// forward thread.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace stepscope::record {
 
-/// What autograd's engine calls its op around a backward op, before that one's name. It has no sequence
-/// number of its own and is given that of the backward op.
+/// Autograd's engine wraps each backward op in an op named this prefix plus the backward op's name. The
+/// wrapper has no sequence number of its own; we give it that of the backward op.
 inline constexpr std::string_view kEngineOp = "autograd::engine::evaluate_function: ";
 
 struct SequencedEvent {
-  std::uint64_t torch_thread;  ///< of the forward op, by PyTorch's number
+  std::uint64_t torch_thread;  ///< PyTorch's number of the forward op's thread
   std::int64_t sequence, begin_ns;
-  std::uint32_t thread;  ///< the kernel's id
+  std::uint32_t thread;  ///< kernel id
   bool backward;
 };
 
@@ -23,7 +23,7 @@ struct ForwardLink {
   SequencedEvent forward, backward;
 };
 
-/// Links of ops that have one; the first backward op of a forward op counts. By begin of the backward op.
+/// Sorted by begin of the backward op. If a forward op has several backward ops, only the first is linked.
 std::vector<ForwardLink> forward_links(std::vector<SequencedEvent> events);
 
 }  // namespace stepscope::record

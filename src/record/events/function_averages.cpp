@@ -8,7 +8,7 @@
 namespace stepscope::record {
 namespace {
 
-/// Of each of `events.inputs_told`, the number of its shapes.
+/// For each of `events.inputs_told`, the id of its shapes.
 std::vector<std::uint64_t> shapes_of(const FunctionEvents& events) {
   Interned shapes;
   std::vector<std::uint64_t> out;
@@ -16,7 +16,7 @@ std::vector<std::uint64_t> shapes_of(const FunctionEvents& events) {
   return out;
 }
 
-/// Of each of `events.stacks`, the number of what is left of it at that depth.
+/// For each of `events.stacks`, the id of the stack cut to `depth` entries.
 std::vector<std::uint64_t> cut_stacks(const FunctionEvents& events, std::int64_t depth) {
   std::map<std::vector<std::int64_t>, std::uint64_t> known;
   std::vector<std::uint64_t> out;
@@ -27,7 +27,7 @@ std::vector<std::uint64_t> cut_stacks(const FunctionEvents& events, std::int64_t
   return out;
 }
 
-/// Numbers pairs, each once.
+/// Gives each distinct pair an id.
 class Pairs {
  public:
   std::uint64_t id(std::uint64_t a, std::uint64_t b) {

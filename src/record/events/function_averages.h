@@ -1,4 +1,4 @@
-// Function events, summed up by name and what else is asked for: torch.profiler's key_averages.
+// Function events summed by name, and by shapes, stack or overload on request: torch.profiler's key_averages.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@ namespace stepscope::record {
 
 struct Grouping {
   bool by_shapes = false;
-  std::int64_t stack_depth = 0;  ///< entries of the stack, from the innermost; 0: not by stack
+  std::int64_t stack_depth = 0;  ///< group by that many innermost entries of the stack; 0: not by stack
   bool by_overload = false;
 };
 
-/// Per group, in order of its first event.
+/// One entry per group, in order of its first event.
 struct FunctionAverages {
-  std::vector<std::int64_t> first;  ///< event
+  std::vector<std::int64_t> first;  ///< index of the first event
   std::vector<std::int64_t> count, total_ns, self_ns;
   std::vector<std::int64_t> device_ns, self_device_ns;
   std::vector<std::int64_t> cpu_bytes, device_bytes, self_cpu_bytes, self_device_bytes, flops;
 };
 
-/// `flops`: per event, or empty. A range and an op of one name are two groups, and
-/// so are what runs on the host and on a device.
+/// `flops`: per event, or empty. A user range and an op of the same name are separate groups; so are host and
+/// device events.
 FunctionAverages function_averages(const FunctionEvents& events, std::span<const std::int64_t> flops,
                                    Grouping grouping);
 

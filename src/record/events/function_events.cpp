@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t kNone = ~0U;
 
-/// What torch.profiler leaves out.
+/// Names that torch.profiler leaves out.
 constexpr std::array<std::string_view, 8> kUnseen = {"[memory]",
                                                      "[OutOfMemory]",
                                                      "profiler::_record_function_enter",
@@ -28,15 +28,15 @@ constexpr std::array<std::string_view, 8> kUnseen = {"[memory]",
 
 struct Row {
   std::int64_t begin, end;
-  std::int64_t order;    // in which it was written: what ends at the same instant ends from the inside out
-  std::uint32_t thread;  // of EventReader::threads_
+  std::int64_t order;    // of writing: of events that end at the same instant, the inner is written first
+  std::uint32_t thread;  // index in EventReader::threads_
   std::uint32_t name, inputs;
   std::int64_t overload = -1, sequence = -1;
   std::uint64_t forward_thread = 0;
   std::uint8_t scope = 0, flags = 0;
-  std::int64_t cpu_bytes = 0, device_bytes = 0;  // of memory that no event covers
-  std::int64_t device = -1, stream = -1;         // of work
-  std::int64_t launcher = -1;                    // of work: order of the op that started it
+  std::int64_t cpu_bytes = 0, device_bytes = 0;  // of memory outside all events
+  std::int64_t device = -1, stream = -1;         // of device work
+  std::int64_t launcher = -1;                    // of device work: `order` of the op that launched it
 
   bool is_call() const { return scope >= kPythonScope; }
   bool is_work() const { return device >= 0; }
@@ -54,7 +54,7 @@ struct Allocation {
 
 bool is_host(int device_type) { return device_type == 0 || device_type == 2 || device_type == 5; }
 
-/// What is open on a thread while its rows are walked by begin.
+/// The rows that are open on a thread while its rows are walked by begin.
 struct Open {
   struct Level {
     std::int64_t end;
@@ -108,7 +108,7 @@ class EventReader {
     const std::uint32_t thread = number_of_thread(segment.thread);
     if (segment.torch_thread != 0) threads_[thread] = segment.torch_thread;
     const Texts texts(segment);
-    std::vector<std::uint32_t> names, overloads, signatures;  // numbers of this segment's texts
+    std::vector<std::uint32_t> names, overloads, signatures;  // from the segment's ids to ours
     const auto number = [&](std::vector<std::uint32_t>& known, Interned& all, std::uint32_t id,
                             std::string_view text) {
       if (id >= segment.records.size()) return all.id("");
@@ -160,7 +160,7 @@ class EventReader {
     return at->second;
   }
 
-  /// Calls of CUDA as events of their threads, work as events of its device.
+  /// Adds CUDA calls as events of their threads, and work as events of its device.
   void add_devices(const Recording& recording) {
     if (!tells_of_devices_) return;
     std::vector<HostRange> ranges;
@@ -174,7 +174,7 @@ class EventReader {
       }
       ranges.push_back(range);
     }
-    std::int64_t order = 0;  // below those of ops: a call is inside of what begins and ends with it
+    std::int64_t order = 0;  // less than any op's: a call is inside an op with the same begin and end
     for (const DeviceEvent& event : device_events(recording, std::move(ranges), annotations, texts_)) {
       Row row{event.begin_ns - base_,         event.end_ns - base_, --order,
               number_of_thread(event.thread), event.name,           0};
@@ -187,7 +187,7 @@ class EventReader {
     }
   }
 
-  /// Memory outside of all events becomes events of no length.
+  /// Memory changes outside all events become events of zero length.
   void add_uncovered() {
     std::vector<Row> added;
     std::int64_t covered = -1;
@@ -278,7 +278,7 @@ class EventReader {
     return difference_of(sums[static_cast<std::size_t>(to)], sums[static_cast<std::size_t>(from)]);
   }
 
-  /// The engine's own op has the sequence number of the backward op that it runs first.
+  /// Gives autograd's engine op the sequence number of the first backward op in it.
   void set_sequences(std::size_t first) {
     FunctionEvents& e = events_;
     for (std::size_t i = first; i < e.size(); ++i) {
@@ -294,14 +294,14 @@ class EventReader {
   FunctionEvents events_;
   Interned texts_, signatures_ = with_none();
   PythonStacks stacks_;
-  // Of the recording that is being read.
+  // State of the recording that is being read.
   std::int64_t base_ = 0;
   bool tells_of_devices_ = false;
   std::vector<Row> rows_;
   std::vector<Allocation> allocations_;
   std::vector<std::uint64_t> threads_;
   std::vector<std::uint32_t> kernel_threads_;
-  std::unordered_map<std::uint32_t, std::uint32_t> thread_of_;  // by the kernel's id
+  std::unordered_map<std::uint32_t, std::uint32_t> thread_of_;  // by the thread's kernel id
 
   static Interned with_none() {
     Interned none;

@@ -35,7 +35,7 @@ class Made {
     records_ += told;
     return ids_;
   }
-  /// From and to are ns from the recording's begin.
+  /// `from` and `to` are ns from the recording's begin.
   Made& op(const std::string& name, std::uint64_t from, std::uint64_t to, std::uint8_t scope = 0,
            std::uint8_t flags = 0, std::int64_t sequence = -1, std::uint64_t forward_thread = 0,
            const std::string& signature = "") {
@@ -63,7 +63,7 @@ class Made {
     records_.append(reinterpret_cast<const char*>(&memory), sizeof memory);
     return *this;
   }
-  /// Times of devices are the monotonic clock's, which is 1000 at the recording's begin.
+  /// Device times are on the monotonic clock, which is at 1000 when the recording begins.
   template <class R>
   Made& device(R record, Type type) {
     record.type = type;
@@ -151,8 +151,8 @@ std::string tensor(std::initializer_list<std::int64_t> sizes) {
   return out;
 }
 
-// outer [0, 100) holds a [10, 40) and b [50, 90); c [60, 95) begins in b and ends behind it, so it is
-// outer's.
+// outer [0, 100) holds a [10, 40) and b [50, 90). c [60, 95) begins in b and ends after it, so it is a child
+// of outer.
 TEST(FunctionEvents, NestByBeginAndEnd) {
   const auto e = events_of(
       Made().thread(7, 1).op("a", 10, 40).op("b", 50, 90).op("c", 60, 95).op("outer", 0, 100).file());
@@ -178,7 +178,7 @@ TEST(FunctionEvents, ThreadsAndAsynchronousEventsDoNotNest) {
   EXPECT_EQ(e.thread[2], 8);  // PyTorch has no number for it
 }
 
-// What ends at the same instant: what was written later is outside.
+// Of ops that end at the same instant, the one written later is the outer.
 TEST(FunctionEvents, EqualTimesNestInTheOrderOfTheirEnds) {
   const auto e = events_of(Made().thread(7, 1).op("in", 10, 20).op("out", 10, 20).file());
   EXPECT_EQ(all_names(e), "out in");
@@ -216,7 +216,7 @@ TEST(FunctionEvents, StepsAreOneNameAndUtilitiesNone) {
   EXPECT_EQ(e.texts[static_cast<std::size_t>(e.trace_name[1])], "ProfilerStep#1");
 }
 
-// 64 B in both, 8 B at inner's end in both, -16 B of another thread in outer, 4 B of a device; 3 B outside.
+// In both: 64 B, and 8 B at inner's end. In outer: -16 B of another thread. 4 B of a device; 3 B outside.
 TEST(FunctionEvents, MemoryIsThatBetweenTheTwoEnds) {
   const auto e = events_of(Made()
                                .thread(7, 1)
@@ -236,8 +236,8 @@ TEST(FunctionEvents, MemoryIsThatBetweenTheTwoEnds) {
   EXPECT_EQ(e.self_device_bytes, (std::vector<std::int64_t>{0, 4, 0}));
 }
 
-// The forward op runs in f, called by main; the backward op of the same number on thread 2 has its stack, and
-// so has what runs inside of it.
+// The forward op runs in f, called by main. The backward op with its sequence number, on thread 2, and the
+// ops inside it get its stack.
 TEST(FunctionEvents, StacksAreOfPythonCallsAndBackwardHasThoseOfForward) {
   const auto e = events_of(Made()
                                .thread(7, 1)
@@ -274,8 +274,8 @@ TEST(FunctionEvents, RecordingsFollowEachOther) {
   EXPECT_EQ(e.self_ns, (std::vector<std::int64_t>{20, 10, 20, 10}));
 }
 
-/// A step on thread 7 with two ops; mm's launch started two kernels, copy_'s a copy. A third launch stands
-/// outside. Thread 99 reads what the device tells.
+/// A step on thread 7 with two ops: mm launched two kernels, copy_ a copy. A third launch is outside the
+/// step. Thread 99 wrote the device records.
 Made a_step_with_a_device() {
   Made made;
   made.thread(7, 1)
@@ -317,7 +317,7 @@ TEST(FunctionEvents, AnOpHasTheTimeOfWhatItStarted) {
   EXPECT_EQ(e.device, (Column{-1, -1, -1, 0, 0, -1, -1, -1, 0, -1, 0, 0, 0}));
   EXPECT_EQ(e.stream, (Column{-1, -1, -1, 7, 7, -1, -1, -1, 7, -1, 9, 9, 7}));
   EXPECT_EQ(e.thread, (Column{1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 0, 1, 1}));
-  EXPECT_EQ(e.begin_ns[3], 29);  // the step on stream 7: a ns wider than what is in it
+  EXPECT_EQ(e.begin_ns[3], 29);  // the step on stream 7: begins 1 ns before the first work in it
   EXPECT_TRUE(e.has_devices);
   EXPECT_FALSE(events_of(Made().thread(7, 1).op("in", 10, 20).file()).has_devices);
 }
@@ -363,7 +363,7 @@ TEST(FunctionAverages, ByNameShapesAndStack) {
                                .file());
   const std::vector<std::int64_t> flops = {100, 100, 7, 0};
   const auto plain = function_averages(e, flops, {});
-  EXPECT_EQ(plain.count, (std::vector<std::int64_t>{3, 1}));  // a range of an op's name is not that op
+  EXPECT_EQ(plain.count, (std::vector<std::int64_t>{3, 1}));  // ranges and ops are separate groups
   EXPECT_EQ(plain.total_ns, (std::vector<std::int64_t>{35, 1}));
   EXPECT_EQ(plain.flops, (std::vector<std::int64_t>{207, 0}));
   EXPECT_EQ(function_averages(e, {}, {.by_shapes = true}).count, (std::vector<std::int64_t>{2, 1, 1}));

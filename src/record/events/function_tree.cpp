@@ -18,7 +18,7 @@ std::array<std::vector<std::int64_t>*, 18> columns(FunctionEvents& e) {
 
 void merge_repeated(FunctionEvents& e, std::size_t first) {
   std::vector<std::uint32_t> children(e.size());
-  std::vector<std::uint32_t> place(e.size());  // where the event is from now on, or where it went
+  std::vector<std::uint32_t> place(e.size());  // the event's new index, or its parent's if it was merged
   for (std::size_t i = first; i < e.size(); ++i)
     if (e.parent[i] >= 0) ++children[static_cast<std::size_t>(e.parent[i])];
   std::size_t kept = first;

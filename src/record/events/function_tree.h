@@ -1,4 +1,4 @@
-// What follows from the columns of function events, from the event `first` on. Parents stand before their
+// Derives further columns of function events, from the event `first` on. Parents come before their
 // children.
 #pragma once
 
@@ -8,15 +8,15 @@
 
 namespace stepscope::record {
 
-/// An only child of its parent's name goes; its children and what it started become the parent's.
+/// Merges an only child with its parent's name into the parent, with its children and the work it launched.
 void merge_repeated(FunctionEvents& events, std::size_t first);
 
 void subtract_children(FunctionEvents& events, std::size_t first);
 
-/// An op has the time of the work that it started as its own, and that of its children.
+/// Device time of each op: of the work that it launched (self), and including that of its children.
 void add_device_times(FunctionEvents& events, std::size_t first);
 
-/// What runs below a backward op has the stack of the forward op: that of its thread and sequence number.
+/// A backward op and the ops in it get the stack of their forward op (same forward thread, sequence number).
 void set_backward_stacks(FunctionEvents& events, std::size_t first);
 
 }  // namespace stepscope::record

@@ -39,9 +39,9 @@ struct Change {
 /// Where a block was allocated.
 struct Origin {
   Place place = Place::range;
-  std::int64_t op_end = -1;         ///< of the outermost op
-  std::int64_t optimizer_end = -1;  ///< of the optimizer's step
-  std::size_t pass = kNoPass;       ///< of `BlockReader::passes_`
+  std::int64_t op_end = -1;         ///< end of the outermost op
+  std::int64_t optimizer_end = -1;  ///< end of the optimizer's step
+  std::size_t pass = kNoPass;       ///< index in `BlockReader::passes_`
 };
 
 class BlockReader {
@@ -120,7 +120,7 @@ class BlockReader {
   void apply(const Change& change) {
     const auto key = std::tuple(change.device_type, change.device_index, change.address);
     const auto known = alive_.find(key);
-    if (known != alive_.end()) {  // freed, or its free was not seen
+    if (known != alive_.end()) {  // freed now, or earlier without a record of it
       blocks_.end_ns[known->second] = change.at;
       alive_.erase(known);
       if (change.bytes < 0) return;
@@ -156,7 +156,7 @@ class BlockReader {
     return MemoryUse::unknown;
   }
 
-  /// Whole steps of optimizers between two instants, counted up to 2.
+  /// Number of whole optimizer steps between two instants; stops at 2.
   int steps_within(std::int64_t begin, std::int64_t end) const {
     auto step = std::ranges::lower_bound(steps_, begin, {}, &Step::begin);
     int count = 0;
@@ -173,7 +173,7 @@ class BlockReader {
   std::vector<Change> changes_;
   std::map<std::uint32_t, std::vector<Span>> open_;  // by thread
   std::map<std::tuple<std::int8_t, std::int8_t, std::uint64_t>, std::size_t> alive_;
-  std::vector<Step> steps_;           // of optimizers, by begin
+  std::vector<Step> steps_;           // optimizer steps, by begin
   std::vector<std::int64_t> passes_;  // ends of backward passes
   bool in_pass_ = false;
   std::vector<Origin> origins_;  // per block

@@ -12,7 +12,7 @@
 namespace stepscope::record {
 namespace {
 
-/// Bytes of an element by c10::ScalarType; of those that are smaller than one, 1.
+/// Bytes per element by c10::ScalarType; 1 for types smaller than a byte.
 constexpr std::array<std::uint8_t, 25> kBytes = {1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 1,
                                                  1, 4, 2, 1, 1, 1, 1, 1, 1, 2, 1,  1};
 

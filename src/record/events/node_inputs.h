@@ -1,4 +1,4 @@
-// What a signature tells of an op's inputs, as PyTorch's execution traces have it.
+// An op's inputs, from its signature to the format of PyTorch's execution traces.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace stepscope::record {
 
-/// `"values": […], "shapes": […], "types": […], "strides": […]`; a signature that is not whole gives what was
-/// read of it. Tensors have their number of elements and the size of one; ids, offset and device are not
-/// recorded: 0, 0, 0 and "".
+/// `"values": […], "shapes": […], "types": […], "strides": […]`; of an invalid signature, the inputs that
+/// could be read. Tensors have their number of elements and the element size; ids, offset and device are not
+/// recorded and are 0, 0, 0 and "".
 std::string node_inputs(std::string_view signature);
 
 }  // namespace stepscope::record

@@ -1,4 +1,4 @@
-// Events of Kineto's JSON, appended to a text that is handed on in pieces.
+// Events of Kineto's JSON, appended to a text that is passed on in pieces.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +13,13 @@ namespace stepscope::record {
 
 class EventText {
  public:
-  /// `take`: returns false when it wants no more. `base`: ns since 1970 of the time 0.
+  /// `take`: returns false to stop. `base`: the time 0, in ns since 1970.
   EventText(const std::function<bool(std::string_view)>& take, std::int64_t base)
       : take_(take), base_(base) {}
 
   std::string out;
 
-  /// All of an event up to its time; what follows begins with a comma.
+  /// Begins an event: everything up to its time. The next member must begin with a comma.
   void begin(std::string_view phase, std::string_view category, std::string_view name, std::int64_t pid,
              std::int64_t tid, std::int64_t ns) {
     out += first_ ? "\n{\"ph\": \"" : ",\n{\"ph\": \"";
@@ -41,7 +41,7 @@ class EventText {
     put_us(out, std::max<std::int64_t>(0, ns));
   }
 
-  /// The end of an arrow's event, whose number is `id`.
+  /// The end of an event that is one end of arrow `id`.
   void arrow(std::int64_t id, bool starts) {
     out += R"(, "id": )";
     put(out, id);
@@ -56,7 +56,7 @@ class EventText {
     if (whole_ && !out.empty()) whole_ = take_(out);
     out.clear();
   }
-  /// False: the reader wants no more.
+  /// False: `take` has returned false.
   bool whole() const { return whole_; }
 
  private:
@@ -65,7 +65,7 @@ class EventText {
   bool first_ = true, whole_ = true;
 };
 
-/// The args of an event, and its end.
+/// Writes an event's args and closes the event.
 class EventArgs {
  public:
   explicit EventArgs(std::string& out) : out_(out) { out_ += R"(, "args": {)"; }

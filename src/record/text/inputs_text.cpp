@@ -11,7 +11,7 @@
 namespace stepscope::record {
 namespace {
 
-/// By c10::ScalarType, as PyTorch's profiler spells them.
+/// Names by c10::ScalarType, as spelled by PyTorch's profiler.
 constexpr std::array<std::string_view, 25> kTypes = {"unsigned char",
                                                      "signed char",
                                                      "short int",
@@ -38,7 +38,7 @@ constexpr std::array<std::string_view, 25> kTypes = {"unsigned char",
                                                      "c10::Float8_e5m2",
                                                      "c10::Float8_e4m3fn"};
 
-/// By CollectiveField, as Kineto calls them.
+/// Kineto's names, by CollectiveField.
 constexpr std::array<std::string_view, 18> kFields = {"",
                                                       "Collective name",
                                                       "In msg nelems",
@@ -58,7 +58,7 @@ constexpr std::array<std::string_view, 18> kFields = {"",
                                                       "Seq",
                                                       "Is asynchronized op"};
 
-/// One input in each of the four lists.
+/// One input's entry in each of the four lists.
 struct Told {
   std::string dims = "[]", strides = "[]", type, concrete;
 };
@@ -68,7 +68,7 @@ class Reader : public SignatureBytes {
   using SignatureBytes::SignatureBytes;
   bool at_collective() const { return !empty() && static_cast<Input>(rest_.front()) == Input::collective; }
 
-  /// False: it is not whole.
+  /// False: the signature is invalid.
   bool collective(std::string& out) {
     rest_.remove_prefix(1);
     for (std::uint8_t field = 0; take(field);) {
@@ -89,7 +89,7 @@ class Reader : public SignatureBytes {
   }
 
  private:
-  /// A list is a text, as in Kineto's files.
+  /// Lists are written as JSON strings, as in Kineto's files.
   bool field_value(std::string& out) {
     const Input kind = empty() ? Input::none : static_cast<Input>(rest_.front());
     Told told;

@@ -1,4 +1,4 @@
-// What a signature tells of an op's inputs, as the args by which Kineto's JSON has them.
+// An op's inputs, from its signature to the args in Kineto's JSON.
 #pragma once
 
 #include <cstdint>
@@ -7,21 +7,21 @@
 
 namespace stepscope::record {
 
-/// JSON lists with an element per input; all "" of no inputs, or of a signature that is not whole.
+/// JSON lists with one element per input. All are "" without inputs, or if the signature is invalid.
 struct InputTexts {
   std::string dims, types, strides, concrete;
-  std::string tensor_dims;  ///< as dims, but a list of tensors is `[]`: torch.profiler's input_shapes
-  std::string collective;   ///< `, "Collective name": …` and what else is known of the op's collective
+  std::string tensor_dims;  ///< like dims, but a list of tensors is `[]`: torch.profiler's input_shapes
+  std::string collective;   ///< `, "Collective name": …` and the other fields of the op's collective
 };
 InputTexts input_texts(std::string_view signature);
-/// The signature from its first input on.
+/// The signature from its first input on, without the collective.
 std::string_view without_collective(std::string_view signature);
 
-/// Of a c10::ScalarType, as PyTorch's profiler spells it.
+/// Name of a c10::ScalarType, as spelled by PyTorch's profiler.
 std::string_view scalar_type_name(std::uint8_t type);
 
-/// `, "Input Dims": …, "Input type": …, "Input Strides": …, "Concrete Inputs": …` and what is known of a
-/// collective; "" of no inputs, or of a signature that is not whole.
+/// The fields of a collective, then `, "Input Dims": …, "Input type": …, "Input Strides": …, "Concrete
+/// Inputs": …`. "" without inputs, or if the signature is invalid.
 std::string inputs_text(std::string_view signature);
 
 }  // namespace stepscope::record

@@ -1,4 +1,4 @@
-// Signatures by hand: what a collective's fields become.
+// Hand-made signatures with the fields of a collective.
 #include "record/text/inputs_text.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(InputsText, ACollectiveBesideInputs) {
             R"(, "Collective name": "allreduce", "Seq": 7, "Is asynchronized op": true, )"
             R"("Process Group Ranks": "[0, 2, ...]", "Input Dims": [[]], "Input type": ["Scalar"], )"
             R"("Input Strides": [[]], "Concrete Inputs": ["5"])");
-  EXPECT_EQ(input_texts(made.all).dims, "[[]]");  // it is no input
+  EXPECT_EQ(input_texts(made.all).dims, "[[]]");  // the collective is not an input
   EXPECT_EQ(without_collective(made.all), std::string_view(made.all).substr(made.all.size() - 9));
   EXPECT_EQ(without_collective(made.all.substr(0, 20)), "");
 }

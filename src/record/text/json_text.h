@@ -13,7 +13,7 @@ inline void put(std::string& out, std::int64_t number) {
   out.append(digits, end);
 }
 
-/// The shortest digits that give the same number; it is finite.
+/// The shortest digits that round-trip. `number` must be finite.
 inline void put_real(std::string& out, double number) {
   char digits[32];
   const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;

@@ -13,7 +13,7 @@
 namespace stepscope::record {
 namespace {
 
-constexpr std::int64_t kQuarter = 7'889'238'000'000'000;  // ns; bases of one quarter of a year are equal
+constexpr std::int64_t kQuarter = 7'889'238'000'000'000;  // ns, 3 months, in which all bases are equal
 
 class Writer {
  public:
@@ -74,7 +74,7 @@ class Writer {
     out_ += ", \"traceEvents\": [";
   }
 
-  /// Told as `key=JSON`.
+  /// Writes the segment's metadata records, which are `key=JSON`.
   void metadata(const Segment& segment) {
     for_each_record(segment, [&](const Record& record, std::span<const char> bytes) {
       std::uint32_t length = 0;
@@ -94,7 +94,7 @@ class Writer {
     out_ += text.substr(equals + 1);
   }
 
-  /// Those of which both ends were recorded.
+  /// Writes the flows of which both ends were recorded.
   void flows() {
     std::vector<FlowEnd>& ends = document_.flows;
     std::sort(ends.begin(), ends.end(), [](const FlowEnd& a, const FlowEnd& b) {

@@ -12,8 +12,8 @@
 
 namespace stepscope::record {
 
-/// Where overloads were recorded. with_overloads: `aten::add.Tensor`, as PyTorch writes it; plain:
-/// `aten::add` and an argument `Overload name`.
+/// How to write recorded overloads. with_overloads: `aten::add.Tensor`, as PyTorch does; plain: `aten::add`
+/// and the arg `Overload name`.
 enum class OpNames : std::uint8_t { with_overloads, plain };
 
 struct Written {
@@ -21,10 +21,10 @@ struct Written {
   bool whole = true;        ///< `take` never returned false
 };
 
-/// Calls `take` with the text, piece by piece, until it returns false. Memory: what is known of ops with a
-/// sequence number, 40 bytes each, and a piece. `metadata`: `key=JSON` that goes before what the recording
-/// says of the same key. `workers`: of its data loaders; what they did while the recording was on is written
-/// as further processes.
+/// Calls `take` with the text, piece by piece, until it returns false. Memory: 40 bytes per op with a
+/// sequence number, and one piece. `metadata`: `key=JSON`; overrides the recording's value of the same key.
+/// `workers`: recordings of its data loader workers; their ops during the recording are written as further
+/// processes.
 Written write_kineto(const Recording& recording, const std::function<bool(std::string_view)>& take,
                      std::span<const std::string> metadata = {},
                      std::span<const Recording* const> workers = {},

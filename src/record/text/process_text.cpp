@@ -12,8 +12,8 @@
 namespace stepscope::record {
 namespace {
 
-/// Calls out of samples have a track of their own beside their thread's: their ends are not exact, so they
-/// would not nest with ops. No kernel gives a thread this number.
+/// Sampled calls have a track of their own beside their thread's: their ends are not exact, so they would not
+/// nest with ops. No kernel gives a thread this number.
 constexpr std::uint32_t kSampledTrack = 1U << 30;
 
 }  // namespace
@@ -80,7 +80,8 @@ void ProcessText::op(const Segment& segment, const Texts& texts, std::span<const
   args.end();
 }
 
-/// One that another thread told of comes behind what its own thread told: calls are told as they end.
+/// Calls recorded by another thread are written after all calls that their own thread recorded: those ended
+/// earlier.
 void ProcessText::call_of(const Segment& segment, const Texts& texts, const Op& op,
                           std::span<const char> bytes) {
   const std::string_view path = op.scope == kModuleScope ? texts[op.signature] : "";
@@ -150,7 +151,7 @@ void ProcessText::put_sequence(std::int64_t sequence, std::uint64_t forward_thre
   put(out_, static_cast<std::int64_t>(forward_thread));
 }
 
-/// Ops are told as they end, so the one that the engine's op ran was told before it.
+/// Ops are recorded as they end, so the backward op inside the engine's op came before it.
 void ProcessText::sequence_of_engine(std::uint32_t thread, const Op& op) {
   const auto ran = ran_last_.find(thread);
   if (ran != ran_last_.end() && ran->second.begin >= op.begin && ran->second.sequence >= 0)
@@ -166,7 +167,7 @@ void ProcessText::sequence(const Segment& segment, const SequencedOp& op, std::i
       {backward ? op.forward_thread : segment.torch_thread, op.sequence, begin, segment.thread, backward});
 }
 
-/// What main memory holds behind each record of it; a thread tells of its own only.
+/// Computes the total of main memory after each record; a thread records only its own changes.
 void ProcessText::add_up_memory() {
   std::vector<std::size_t> by_time;
   std::vector<std::pair<std::uint64_t, std::int64_t>> changes;  // tick, bytes
@@ -180,7 +181,7 @@ void ProcessText::add_up_memory() {
   std::stable_sort(by_time.begin(), by_time.end(),
                    [&](std::size_t a, std::size_t b) { return changes[a].first < changes[b].first; });
   totals_.resize(changes.size());
-  std::uint64_t total = 0;  // may wrap round where a file is damaged
+  std::uint64_t total = 0;  // may wrap around if the file is damaged
   for (const std::size_t i : by_time)
     totals_[i] = static_cast<std::int64_t>(total += static_cast<std::uint64_t>(changes[i].second));
 }

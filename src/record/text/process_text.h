@@ -1,4 +1,4 @@
-// The events of one process, as Kineto's JSON tells them.
+// The events of one process, written as Kineto's JSON.
 #pragma once
 
 #include <cstdint>
@@ -26,23 +26,23 @@ struct FlowEnd {
   std::uint32_t pid, thread;
 };
 
-/// What all processes of a document write into.
+/// The output that all processes of a document share.
 struct Document {
   EventText text;
   Written written;
-  std::int64_t arrows = 0;  ///< that have a number
+  std::int64_t arrows = 0;  ///< number of the last arrow
   OpNames op_names = OpNames::with_overloads;
   std::vector<FlowEnd> flows;
 };
 
 class ProcessText {
  public:
-  /// The recording and the document outlive it.
+  /// The recording and the document must outlive this object.
   ProcessText(const Recording& recording, Document& document)
       : recording_(recording), document_(document), devices_(recording) {}
 
   const DeviceText& devices() const { return devices_; }
-  /// Ops that are not whole between these times are left out.
+  /// Leaves out ops that are not entirely between these times.
   void limit(std::int64_t begin_ns, std::int64_t end_ns) {
     first_ns_ = begin_ns;
     last_ns_ = end_ns;
@@ -90,12 +90,12 @@ class ProcessText {
   DeviceText devices_;
   std::int64_t first_ns_ = std::numeric_limits<std::int64_t>::min();
   std::int64_t last_ns_ = std::numeric_limits<std::int64_t>::max();
-  std::unordered_map<std::uint32_t, std::string> inputs_;  // of the segment's signatures
+  std::unordered_map<std::uint32_t, std::string> inputs_;  // by id of the segment's signatures
   std::vector<SequencedEvent> sequenced_;
   std::unordered_map<std::uint32_t, Backward> ran_last_;  // by thread
   std::vector<Other> others_;
-  std::int64_t ops_ = 0;              // of the recording so far, those that are left out too
-  std::vector<std::int64_t> totals_;  // behind each record of main memory, in the order of the file
+  std::int64_t ops_ = 0;              // ops of the recording so far, including those left out
+  std::vector<std::int64_t> totals_;  // after each record of main memory, in file order
   std::size_t next_total_ = 0;
   PythonIds python_ids_;
   OuterFirst calls_{[this](const PythonCall& call) { write_call(call); }};

@@ -10,7 +10,7 @@ PythonIds::Ids PythonIds::next(std::uint32_t track, std::uint32_t depth) {
     runs.push_back({count, last_ + 1});
     last_ += depth + 1 - count;
   }
-  count = depth;  // what is told and what is inside of it are over
+  count = depth;  // this call and the calls inside it are over
   while (runs.back().depth > depth) runs.pop_back();
   Ids ids{runs.back().id + depth - runs.back().depth, 0};
   if (runs.back().depth == depth) runs.pop_back();

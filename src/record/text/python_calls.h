@@ -1,4 +1,4 @@
-// Python calls on their way into text: the numbers by which they name each other, and calls out of samples.
+// Python calls for the text: their ids and parents, and calls made from samples.
 #pragma once
 
 #include <cstdint>
@@ -11,46 +11,46 @@
 
 namespace stepscope::record {
 
-/// Calls are told when they end, so inner ones come first. The first one inside of a call makes the numbers
-/// of all that is around it, outermost first: a call's number is above its parent's.
+/// Calls are recorded when they end, so inner calls come first. The first call inside others also reserves
+/// ids for all calls around it, outermost first, so a call's id is greater than its parent's.
 class PythonIds {
  public:
   struct Ids {
     std::int64_t id, parent;  ///< parent 0: none
   };
-  /// Of the next call of `track`, which `depth` calls are around.
+  /// Ids of the next call of `track`, with `depth` calls around it.
   Ids next(std::uint32_t track, std::uint32_t depth);
 
  private:
   struct Run {
-    std::uint32_t depth;  // of its outermost call; each runs to the next one's
-    std::int64_t id;      // of that call; they are in a row
+    std::uint32_t depth;  // of its outermost call; the run ends where the next run begins
+    std::int64_t id;      // of its outermost call; ids in a run are consecutive
   };
   struct Open {
     std::vector<Run> runs;    // outermost first
-    std::uint32_t count = 0;  // calls that have a number and were not told
+    std::uint32_t count = 0;  // calls that have an id but were not recorded yet
   };
   std::unordered_map<std::uint32_t, Open> open_;  // by track
   std::int64_t last_ = 0;
 };
 
-/// A call on its way into text.
+/// A call to be written.
 struct PythonCall {
   std::uint32_t track, depth;
   std::string_view name;
   std::int64_t begin_ns, end_ns;
-  std::int64_t samples = 0;  ///< that show it; 0: it was not sampled
+  std::int64_t samples = 0;  ///< number of samples that contain the call; 0: not sampled
   std::string_view path = {};
   bool is_module = false, ended_late = false;
   PythonIds::Ids ids{0, 0};
 };
 
-/// Passes calls on as they are told, but the outer first of those that begin and end together.
+/// Passes calls on in order, except that of calls that begin and end together the outer goes first.
 class OuterFirst {
  public:
   using Take = std::function<void(const PythonCall&)>;
   explicit OuterFirst(Take take) : take_(std::move(take)) {}
-  /// Texts of `call` outlive this.
+  /// The texts of `call` must outlive this object.
   void add(const PythonCall& call);
   void finish();
 
@@ -59,20 +59,20 @@ class OuterFirst {
   std::vector<PythonCall> held_;  // innermost first
 };
 
-/// A call that samples show.
+/// A call derived from samples.
 struct SampledCall {
   std::uint32_t thread, depth;
   std::string_view name;
   std::int64_t begin_ns, end_ns, samples;
 };
 
-/// Frames that samples in a row have in common, from the outermost on, are one call. What a sample shows
-/// lasts until the thread's next one, where that is not more than two periods away; else for one period.
+/// Outer frames that consecutive samples have in common are one call. The calls of a sample last until the
+/// thread's next sample if that is at most two periods away, else for one period.
 class SampledCalls {
  public:
   using Take = std::function<void(const SampledCall&)>;
   explicit SampledCalls(Take take) : take_(std::move(take)) {}
-  /// Samples of a thread come in the order of time. `names`: innermost first; they outlive this.
+  /// A thread's samples must come in order of time. `names`: innermost first; must outlive this object.
   void sample(std::uint32_t thread, std::int64_t ns, std::int64_t period_ns,
               std::span<const std::string_view> names);
   void finish();

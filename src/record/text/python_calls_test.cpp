@@ -13,7 +13,7 @@
 namespace stepscope::record {
 namespace {
 
-// f(g, h(i)) on track 7, told as g, i, h, f; on track 8 a call of its own meanwhile.
+// f(g, h(i)) on track 7, recorded as g, i, h, f; meanwhile a call on track 8.
 TEST(PythonIds, ACallIsKnownBeforeItEnds) {
   PythonIds ids;
   const auto g = ids.next(7, 1), i = ids.next(7, 2), other = ids.next(8, 0), h = ids.next(7, 1),
@@ -30,7 +30,7 @@ TEST(PythonIds, ACallIsKnownBeforeItEnds) {
   EXPECT_EQ(std::set<std::int64_t>({g.id, i.id, other.id, h.id, f.id, after.id}).size(), 6U);
 }
 
-// The first call is told below three that are not known yet; of the second the one around it is never told.
+// The first call is inside three calls that were not recorded yet. One of them never is.
 TEST(PythonIds, ParentsHaveLowerNumbers) {
   PythonIds ids;
   const auto d = ids.next(7, 3), c = ids.next(7, 2), lost = ids.next(7, 2), a = ids.next(7, 0),
@@ -47,8 +47,8 @@ TEST(PythonIds, ParentsHaveLowerNumbers) {
   EXPECT_EQ(next.parent, 6);
 }
 
-// On track 7, told from the inside out: c, b and a begin and end together, d is beside c; e is a's twin on
-// track 8.
+// On track 7, recorded inner first: c, b and a begin and end together, d is a sibling of c. e is like a, but
+// on track 8.
 TEST(OuterFirst, OfCallsThatBeginAndEndTogether) {
   std::string order;
   OuterFirst calls([&](const PythonCall& call) { order += call.name; });
@@ -81,7 +81,7 @@ void expect(const SampledCall& call, std::string_view name, std::uint32_t depth,
   EXPECT_EQ(call.samples, samples) << name;
 }
 
-// Innermost first: main is in all of them, a in the first two, b in the third; then nothing for long.
+// main is in all samples, a in the first two, b in the third; then a long gap.
 TEST(SampledCalls, WhatSamplesHaveInCommonIsOneCall) {
   const auto calls =
       calls_of({{100, {"a", "main"}}, {110, {"a", "main"}}, {121, {"c", "b", "main"}}, {500, {"main"}}});
@@ -154,8 +154,8 @@ std::vector<std::string> names_in(const std::string& text) {
   return names;
 }
 
-// <module> and main were open when the recording began, outer and inner when it ended; of track 33 another
-// thread told.
+// <mod> and main were open when the recording began, outer and inner when it ended. The calls of track 33
+// were recorded by another thread.
 TEST(Recorded, OfCallsThatBeginAndEndWithTheRecordingTheOuterIsAround) {
   std::string records;
   put_text(records, 1, "a(1): <mod>");
@@ -179,7 +179,7 @@ TEST(Recorded, OfCallsThatBeginAndEndWithTheRecordingTheOuterIsAround) {
   const auto trace = test::open_text(text);
   ASSERT_TRUE(trace.ok()) << trace.error().text();
   const trace::EventTable& e = trace->ranks.at(0).events;
-  std::vector<std::string> around;  // of each call, from the outermost on
+  std::vector<std::string> around;  // per call: the calls around it and itself, outermost first
   for (trace::Row row = 0; row < e.size(); ++row) {
     if (e.kind[row] != trace::Kind::python) continue;
     std::string names;
@@ -191,7 +191,7 @@ TEST(Recorded, OfCallsThatBeginAndEndWithTheRecordingTheOuterIsAround) {
                                               "<mod> main outer inner", "<mod>", "<mod> main"}));
 }
 
-// Both samples show both: the calls begin and end together.
+// Both samples contain both calls, so the calls begin and end together.
 TEST(Recorded, OfSampledCallsTheOuterIsFirst) {
   std::string records;
   put_text(records, 1, "a(1): main");

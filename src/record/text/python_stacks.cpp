@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint32_t kUntold = ~0U;
 
-/// Frames in which PyTorch calls itself say nothing of the program: torch.profiler leaves them out too.
+/// False for frames in which PyTorch calls itself; torch.profiler leaves them out, too.
 bool says_something(std::string_view frame) {
   static constexpr std::pair<std::string_view, std::string_view> kInside[] = {
       {"autograd/__init__", "_make_grads"},

@@ -17,7 +17,7 @@ class SignatureBytes {
   std::string_view rest() const { return rest_; }
 
  protected:
-  /// False: fewer bytes are left.
+  /// False: not enough bytes are left.
   template <class T>
   bool take(T& value) {
     if (rest_.size() < sizeof value) return false;
@@ -26,7 +26,7 @@ class SignatureBytes {
     return true;
   }
 
-  /// `count` integers as a JSON array with `comma` between them; `product` is multiplied by each.
+  /// Sets `out` to `count` integers as a JSON array, separated by `comma`; multiplies `product` by each.
   bool take_numbers(std::size_t count, std::string_view comma, std::string& out, std::uint64_t& product) {
     out = "[";
     for (std::size_t i = 0; i < count; ++i) {

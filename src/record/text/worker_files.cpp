@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kMark = ".worker", kEnding = ".stepscope";
 constexpr std::size_t kMax = 4096;  // files of one recording
 
-/// The file's name begins with `stem`, and goes on as a worker's does.
+/// True for `stem` + ".worker" + anything + ".stepscope".
 bool is_named(std::string_view name, std::string_view stem) {
   return name.starts_with(stem) && name.substr(stem.size()).starts_with(kMark) && name.ends_with(kEnding);
 }

@@ -1,4 +1,4 @@
-// The recordings of a data loader's workers, which lie beside that of the process that they work for.
+// The recordings of a data loader's workers, which are files beside their parent's recording.
 #pragma once
 
 #include <string>
@@ -12,19 +12,19 @@ struct Workers {
   std::vector<RecordingFile> files;
 
   std::vector<const Recording*> recordings() const;
-  /// What was lost of them, as sentences.
+  /// Losses in the files, as sentences.
   std::vector<std::string> notes() const;
 };
 
-/// Those beside the recording at `path` that say that they are of its process, by name. Their times are the
-/// recording's.
+/// The worker recordings beside `path` whose parent is the process of `recording`, sorted by name. Their
+/// times are on `recording`'s time line.
 Workers workers_of(const std::string& path, const Recording& recording);
 
 /// Whether the file is a worker's recording.
 bool is_workers(const std::string& path);
 
-/// Whether the file is a later cycle of a profiler whose first one lies beside it: run.2.stepscope of
-/// run.stepscope, of the same process.
+/// Whether the file is a later cycle of a profiler whose first file is beside it: run.2.stepscope beside
+/// run.stepscope, both of one process.
 bool is_later_cycle(const std::string& path);
 
 }  // namespace stepscope::record

@@ -20,12 +20,12 @@ constexpr std::int64_t kEpoch = 1'700'000'000'000'000'000;
 
 struct Made {
   std::uint32_t pid, parent, worker;
-  std::int64_t begin, end, since_epoch;  // ns; a tick is one
+  std::int64_t begin, end, since_epoch;  // ns; a tick is 1 ns
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ops;
   std::vector<Flow> flows;
 };
 
-/// One thread, number 9, whose ops are all called "fetch".
+/// A recording of one thread, number 9, whose ops are all named "fetch".
 std::string file_of(const Made& made) {
   HeaderForTest header;
   header.pid = made.pid;
@@ -56,7 +56,7 @@ class WorkerFiles : public testing::Test {
     std::ofstream(path) << file_of(made);
     return path;
   }
-  /// Of the recording at `path` with its workers'.
+  /// The text of the recording at `path`, with its workers.
   static std::string text_of(const std::string& path) {
     const auto file = RecordingFile::open(path);
     std::string text;
@@ -78,8 +78,8 @@ class WorkerFiles : public testing::Test {
   fs::path folder_ = fs::temp_directory_path() / ("stepscope-workers-" + std::to_string(::getpid()));
 };
 
-// The parent records from 1 to 2 ms. Of the worker's four ops one ends after the begin, one begins before the
-// end, and two are whole in between. Its real-time clock was set an hour back, which changes nothing.
+// The parent records from 1 to 2 ms. Of the worker's four ops, the first begins before that, the last ends
+// after it, and two are inside. The worker's real-time clock was set an hour back, which changes nothing.
 TEST_F(WorkerFiles, AreLimitedToTheirParentsTimes) {
   constexpr std::int64_t kHour = 3'600'000'000'000;
   const std::string path = put("run.stepscope", {7, 0, 0, 1'000'000, 2'000'000, kEpoch, {}, {}});
@@ -98,7 +98,8 @@ TEST_F(WorkerFiles, AreLimitedToTheirParentsTimes) {
   EXPECT_EQ(count(text, R"({"name": "DataLoader worker 3"})"), 1U) << text;
 }
 
-// Batch 70 has both ends. 71 was never taken, 72 was made before the recording, 73 is taken and was not seen.
+// Batch 70 has both ends. 71 was never taken, 72 was made before the recording, the making of 73 was not
+// recorded.
 TEST_F(WorkerFiles, ArrowsHaveTwoEnds) {
   const std::string path =
       put("run.stepscope", {7,

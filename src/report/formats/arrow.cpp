@@ -25,7 +25,7 @@ struct Children {
   explicit Children(std::size_t count) : structs(count) {
     for (Struct& child : structs) pointers.push_back(&child);
   }
-  /// A receiver may have taken one away, which then has no release.
+  /// A receiver may have moved a child away, which then has no release.
   void release() {
     for (Struct& child : structs)
       if (child.release != nullptr) child.release(&child);
@@ -78,7 +78,7 @@ std::string encoded(const ArrowMetadata& metadata) {
 StreamOwner& owner_of(ArrowArrayStream* stream) { return *static_cast<StreamOwner*>(stream->private_data); }
 
 int next_of(ArrowArrayStream* stream, ArrowArray* out) {
-  *out = {};  // without a release: the end
+  *out = {};  // no release: the end of the stream
   if (!std::exchange(owner_of(stream).done, true)) owner_of(stream).table.array_to(out);
   return 0;
 }

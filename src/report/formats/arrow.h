@@ -1,6 +1,6 @@
 // A Table for other programs through Arrow's C data interface, as one struct array. Integers and reals are
-// the columns' own memory; a column with missing values has a bitmap beside it, one without has none. Texts
-// are large_utf8, gathered once. Fields carry the metadata "unit" and "role", the whole "title" and "shape".
+// the columns' own memory; only a column with missing values has a bitmap beside it. Texts are large_utf8,
+// gathered once. Fields have the metadata "unit" and "role", the struct has "title" and "shape".
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace stepscope::report {
 
-/// Hands a table out any number of times, to any thread; what is handed out keeps the table alive.
+/// Exports a table any number of times, to any thread; each export keeps the table alive.
 class ArrowTable {
  public:
   explicit ArrowTable(std::shared_ptr<const Table> table);
@@ -23,11 +23,11 @@ class ArrowTable {
   void array_to(ArrowArray* out) const;
   void stream_to(ArrowArrayStream* out) const;
 
-  /// What a column needs beside its own memory.
+  /// The memory that a column needs beside its own.
   struct Beside {
     std::int64_t missing = 0;
     std::vector<std::uint8_t> present;      ///< a bit per row, empty when nothing is missing
-    std::vector<std::int64_t> text_starts;  ///< of texts: where each begins, and the end
+    std::vector<std::int64_t> text_starts;  ///< of texts: the start of each, and the end of the last
     std::string text;
   };
   struct Kept {

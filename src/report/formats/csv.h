@@ -1,6 +1,6 @@
 // A Report as CSV (RFC 4180): a header row of column names, raw values in the column's unit, absent values
-// empty, lines ended by CR LF. Several tables are set apart by a blank line and a line "# title"; a single
-// one has neither. Notes are not part of it: the caller shows them elsewhere.
+// empty, lines ended by CR LF. Several tables are separated by a blank line and a line "# title"; a single
+// table has neither. Notes are not part of it: the caller shows them elsewhere.
 #pragma once
 
 #include <span>

@@ -13,7 +13,7 @@ TEST(Csv, QuotesWhatNeedsQuotes) {
             "name,n\r\nplain,1\r\n\"a,b\",2\r\n\"say \"\"hi\"\"\",3\r\n\"two\nlines\",4\r\n,\r\n�,6\r\n");
 }
 
-// A terminal would obey an escape sequence, a lone carriage return and a mark that turns text around.
+// A terminal would obey an escape sequence, a lone carriage return and a bidirectional mark.
 TEST(Csv, ControlCharactersAreReplaced) {
   Table table{"t", Shape::table, {}};
   table.texts("a\x1b") = {"\x1b[31mred", "a\tb", "a\r\nb", "a\rb", "\u202Eb", std::string("\0", 1)};

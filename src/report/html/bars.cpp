@@ -28,7 +28,7 @@ std::vector<std::string> names_of(const Stack& stack) {
   return names;
 }
 
-/// "1", "2" or "5" times a power of ten: a round distance between at most five lines up to `most`.
+/// A round distance, 1, 2 or 5 times a power of ten, between at most five grid lines up to `most`.
 double line_distance(double most) {
   const double raw = most / 4;
   const double power = std::pow(10.0, std::floor(std::log10(raw)));
@@ -66,7 +66,7 @@ void put_column(std::string& out, const Stack& stack, const std::vector<std::str
   }
 }
 
-/// Bars below each other, each behind the rank that it is of.
+/// One bar per row, after the name of its rank.
 void put_rows(std::string& out, const Table& table, const Stack& stack, const std::vector<std::string>& names,
               std::size_t rows, double most) {
   constexpr double kEnd = 72, kLine = 20;

@@ -37,7 +37,7 @@ void put_title(std::string& out, const Page& page) {
   out += "</header>\n";
 }
 
-/// The table of a page that compares the ranks' steps, nullptr where there is none.
+/// The table of a page that compares the ranks' steps, nullptr if there is none.
 const Table* ranks_compared(const Page& page) {
   for (const Report& report : page.reports)
     for (const Table& table : report.tables)
@@ -46,8 +46,8 @@ const Table* ranks_compared(const Page& page) {
   return nullptr;
 }
 
-/// Where the time of a step goes: the average as one bar, then the ranks' average steps below each other, or
-/// the steps side by side where they cannot be compared.
+/// Where the time of a step goes: the average as one bar, then the ranks' average steps as bars below each
+/// other, or the steps side by side if the page does not compare ranks.
 void put_steps(std::string& out, const Page& page) {
   for (const Report& report : page.reports) {
     const auto whole = std::find_if(report.tables.begin(), report.tables.end(), shows_whole);
@@ -97,7 +97,7 @@ void put_next(std::string& out, const Page& page) {
   out += "</section>\n";
 }
 
-/// All that stands between head and footer.
+/// Everything between head and footer.
 void put_body(std::string& out, const Page& page) {
   std::vector<const Report*> sections;
   for (const Report& report : answers(page)) sections.push_back(&report);

@@ -1,6 +1,6 @@
 // A page of reports as one self-contained HTML file: no script, nothing fetched, readable on screen (dark and
-// light) and on paper. All text that came from a trace is escaped, and the file's own policy forbids scripts
-// and requests.
+// light) and on paper. All text from a trace is escaped, and the file's own policy forbids scripts and
+// requests.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 namespace stepscope::report {
 
 std::string to_html(const Page& page);
-/// `verdict`: which the report prints, nullptr where it prints none. `headline`: as Page::headline.
+/// `verdict`: the one in the report's tables, nullptr if they have none. `headline`: as Page::headline.
 std::string to_html(const Report& report, const Verdict* verdict = nullptr, const std::string& headline = "");
 
-/// The same as a piece of somebody else's page, e.g. a cell of a notebook: its styles hold inside it only,
-/// and its ids are nobody else's.
+/// The same as a piece of another page, e.g. a cell of a notebook: its styles apply only inside it, and its
+/// ids are unique.
 std::string to_html_fragment(const Page& page);
 std::string to_html_fragment(const Report& report);
 

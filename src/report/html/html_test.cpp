@@ -146,7 +146,7 @@ TEST(Html, LongAndEmptySectionsAreFolded) {
   EXPECT_NE(html.find("<details class=\"section\" open>\n<summary><h2>few</h2>"), std::string::npos);
   EXPECT_NE(html.find("<details class=\"section\">\n<summary><h2>many</h2>"), std::string::npos);
   EXPECT_NE(html.find("<h2>none</h2><i>nothing recorded</i>"), std::string::npos);
-  // A note stands with its table, not above all.
+  // A note is beside its table, not at the top.
   EXPECT_LT(html.find("<h3>Few"), html.find("A note of few."));
   EXPECT_LT(html.find("A note of few."), html.find("<h2>many"));
   EXPECT_EQ(html.find("class=\"warning\""), std::string::npos);
@@ -176,8 +176,8 @@ TEST(Html, EveryPictureHasAName) {
   EXPECT_GT(pictures, 6);
 }
 
-// Two ranks of three steps each: the steps are drawn once, as one bar a rank where their averages are at
-// hand.
+// Two ranks of three steps each: the steps are drawn once, as one bar per rank if the page has their average
+// steps.
 TEST(Html, RanksAreComparedByOneBarEach) {
   Table ranks{"Average step of each rank", Shape::bars, {}};
   ranks.ints("rank", Unit::none, Tag::rank) = {0, 1};
@@ -190,7 +190,7 @@ TEST(Html, RanksAreComparedByOneBarEach) {
   const std::string html = to_html(page);
   EXPECT_EQ(html.find("<h3>Step time by what the time went to</h3>\n<svg"), std::string::npos);
   EXPECT_NE(html.find("<title>rank 0: wait 4.00 ms of 10.0 ms</title>"), std::string::npos);
-  // The bars of rank 0 lie above those of rank 1, side by side: 824 wide, 64 from the left.
+  // The parts of rank 0 are side by side, above those of rank 1: 824 wide, 64 from the left.
   EXPECT_NE(html.find(R"(x="64.00" y="1.0" width="494.40")"), std::string::npos);
   EXPECT_NE(html.find(R"(x="558.40" y="1.0" width="329.60")"), std::string::npos);
   EXPECT_NE(html.find(R"(x="64.00" y="21.0" width="741.60")"), std::string::npos);

@@ -15,7 +15,7 @@ namespace stepscope::report {
 std::string style_sheet();
 /// The hatches that charts refer to.
 std::string chart_patterns();
-/// `body` (with the patterns) and the style sheet in an element that keeps both apart from what surrounds it.
+/// `body` (with the patterns) and the style sheet, in an element that isolates both from the page around it.
 std::string scoped(std::string body);
 
 /// Width of all charts in their own units; the browser scales them.
@@ -24,29 +24,29 @@ inline constexpr double kChartWidth = 960;
 /// The class of a part: its family, so that a kind of work looks the same in every chart.
 std::string_view part_class(std::string_view name);
 
-/// The id that a section of that name has.
+/// The id of the section with that name.
 std::string anchor_of(std::string_view name);
-/// An analysis, folded when it is long or empty and nothing refers to it. `compared`: a comparison, whose
-/// headline (the first table) and notes stand above.
+/// An analysis, folded if it is long or empty and not `asked_for`. `compared`: a comparison, whose headline
+/// (the first table) and notes are shown above.
 void put_html_section(std::string& out, const Report& report, bool asked_for, bool compared = false);
 
 void put_html_table(std::string& out, const Table& table);
 /// One bar for a whole, with a legend that carries the numbers.
 void put_html_whole(std::string& out, const std::vector<Part>& parts, std::string_view title);
-/// One stacked column per row, of ranks one bar below the other; without a legend when one stands above
+/// One stacked column per row; if rows are ranks, one horizontal bar per row. `legend`: false if one is shown
 /// already.
 void put_html_stack(std::string& out, const Table& table, const Stack& stack, bool legend);
 bool put_html_curve(std::string& out, const Table& table);
 bool put_html_matrix(std::string& out, const Table& table);
-/// Nested boxes, as wide as their first number; false without a depth column.
+/// Nested boxes, whose width is the first value column; false without a depth column.
 bool put_html_flame(std::string& out, const Table& table);
 
-/// A sentence that stands above everything.
+/// A sentence above everything else.
 void put_html_headline(std::string& out, const std::string& sentence);
 void put_html_verdict(std::string& out, const Verdict& verdict);
 /// Findings, a line each with a link to its card, what they save together, and the recording's health.
 void put_html_summary(std::string& out, const Verdict& verdict);
-/// Cards; an analysis named as evidence is a link where `sections` has it.
+/// Cards; an analysis named as evidence is a link if `sections` has it.
 void put_html_findings(std::string& out, const Verdict& verdict, const std::vector<const Report*>& sections);
 void put_html_warning(std::string& out, std::string_view text);
 

@@ -36,7 +36,7 @@ void put_plot(std::string& out, const Series& series, const Column& x_column, Ex
   const Extent y = extent_of(series.y, true);
   const double most = *std::max_element(series.y.begin(), series.y.end());
   const std::string name = escaped(spoken(series.name));
-  out += fmt::format("<h3>{} <span class=\"quiet\">most {}, last {}</span></h3>", name,
+  out += fmt::format("<h3>{} <span class=\"quiet\">max {}, last {}</span></h3>", name,
                      escaped(format_value(most, series.unit)),
                      escaped(format_value(series.y.back(), series.unit)));
   out += fmt::format(R"(<svg viewBox="0 0 {:.0f} {:.0f}" role="img" aria-label="{}">)", kChartWidth,

@@ -1,5 +1,5 @@
-// A part of the page that can stand in another page. CSS nesting keeps the rules inside the element; ids
-// carry a name made of the content. Text from a trace cannot look like an id: its quotes are escaped.
+// A fragment for use inside another page. CSS nesting keeps the rules inside the element; a hash of the
+// content makes the ids unique. Text from a trace cannot look like an id: its quotes are escaped.
 #include <fmt/format.h>
 
 #include "base/key_hash.h"

@@ -11,9 +11,9 @@
 namespace stepscope::report {
 namespace {
 
-constexpr std::size_t kOpenRows = 12;  // of a section that nobody asked for, and of numbers below a picture
+constexpr std::size_t kOpenRows = 12;  // sections not asked for and tables below a picture fold beyond this
 
-/// Whether there is a picture that says as much as the numbers do.
+/// Draws the table's picture; false if it has none that replaces the numbers.
 bool put_picture(std::string& out, const Table& table) {
   if (table.shape == Shape::flame) return put_html_flame(out, table);
   return (table.shape == Shape::curve && put_html_curve(out, table)) ||
@@ -61,7 +61,7 @@ void put_html_section(std::string& out, const Report& report, bool asked_for, bo
                      escaped(spoken(report.name)));
   if (!report.question.empty()) out += fmt::format("<span>{}</span>", escaped(report.question));
   if (rows == 0) out += "<i>nothing recorded</i>";
-  // A link to what is folded opens it, so the target is inside.
+  // The id is inside the fold, so that a link to it opens the fold.
   out += fmt::format("</summary>\n<div id=\"{}\">\n", anchor_of(report.name));
   const bool on_top = std::any_of(tables.begin(), tables.end(), shows_whole);
   for (const Table& table : tables)

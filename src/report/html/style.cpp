@@ -131,7 +131,7 @@ std::string style_sheet() {
         "svg .on-{0}{{fill:var(--on-{0});stroke:var(--{0})}}",
         name);
   }
-  // Its hatch is lines on the page, so its words are the page's too.
+  // The hatch of `waiting` is lines on the page, so its text has the colours of the page.
   out += fmt::format("svg .on-{}{{fill:var(--ink);stroke:var(--page)}}", paint_of(Family::waiting).name);
   return out;
 }

@@ -34,7 +34,7 @@ struct Cells {
   std::vector<std::string> texts;
   bool text;
   bool brief;       ///< a text that need not wrap
-  double most = 0;  ///< above 0: a bar stands behind the number
+  double most = 0;  ///< max of the column; above 0: a bar is drawn after the number
 
   std::string_view css() const { return !text ? "number" : brief ? "short" : "text"; }
 };
@@ -59,7 +59,7 @@ std::vector<Cells> cells_of_table(const Table& table, const Column*& depth) {
   return all;
 }
 
-/// What a cell leaves out: the digits of a rounded number, the rest of a shortened name.
+/// A tooltip with what the cell leaves out: digits of a rounded number, the rest of a shortened name.
 std::string tooltip(const Cells& cells, std::size_t row) {
   const Column& column = *cells.column;
   if (cells.text && !cells.brief && cells_of(cells.texts[row]) > kMax)
@@ -87,7 +87,7 @@ void put_bar(std::string& out, double fraction) {
       std::clamp(fraction, 0.0, 1.0) * 100);
 }
 
-/// Of a change its direction, as a class.
+/// The CSS class for the direction of a change.
 std::string_view direction(const Cells& cells, std::size_t row) {
   if (cells.column->role != Role::change) return "";
   const double change = number_at(*cells.column, row);

@@ -92,7 +92,7 @@ std::vector<Strip> strips_of(const Table& table, std::vector<std::string>& empty
   return strips;
 }
 
-/// Spends what is left of the width on the bar.
+/// Gives the rest of the width to the bar, and draws it.
 void draw_bars(std::vector<Strip>& strips, const Table& table, int width) {
   int used = -kGap;
   for (const Strip& s : strips) used += s.width + kGap;
@@ -121,7 +121,7 @@ std::string header_line(const std::vector<Strip>& strips, std::size_t level, std
   return line;
 }
 
-/// Of a change its direction, of a bar its colour.
+/// The colour of a bar, or of a change by its direction.
 int ink_of(const Strip& strip, std::size_t row) {
   if (strip.bar) return kBarInk;
   if (strip.column == nullptr || strip.column->role != Role::change) return kPlainInk;

@@ -9,7 +9,7 @@
 namespace stepscope::report {
 namespace {
 
-/// Distinct values in order of appearance; false beyond `most`.
+/// Adds a name unless it is there already; false beyond `most` names.
 bool place(std::map<std::string, std::size_t>& at, std::vector<std::string>& names, std::string name,
            std::size_t most) {
   if (at.try_emplace(name, names.size()).second) names.push_back(std::move(name));

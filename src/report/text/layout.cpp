@@ -9,7 +9,7 @@
 namespace stepscope::report {
 namespace {
 
-constexpr int kComfortable = 28;  // of a text that has to give way
+constexpr int kComfortable = 28;  // width of a text that has to shrink
 constexpr int kTight = 18;
 
 int longest_word(std::string_view name) {
@@ -28,7 +28,7 @@ int total(const std::vector<Strip>& strips) {
   return sum;
 }
 
-/// Takes from the widest texts until the strips fit or every text is at `least`.
+/// Shrinks the widest texts until the strips fit; false if they do not when every text is at `least`.
 bool shrink_texts(std::vector<Strip>& strips, int width, int least) {
   for (Strip& s : strips) s.width = s.natural;
   for (int excess = total(strips) - width; excess > 0;) {

@@ -11,7 +11,7 @@
 
 namespace stepscope::report {
 
-/// One printed column: its cells as they would like to be, and the width they are given.
+/// One printed column: its full cells, and the width that it gets.
 struct Strip {
   const Column* column = nullptr;   ///< nullptr for the bar
   bool text = false;                ///< left-aligned, may be shortened
@@ -21,7 +21,7 @@ struct Strip {
   int natural = 0;                  ///< cells of the widest entry
   int width = 0;                    ///< given by fit()
   bool bar = false;
-  bool zero = false;  ///< nothing but zeros: goes early
+  bool zero = false;  ///< only zeros: dropped early
 };
 
 struct Layout {
@@ -31,9 +31,9 @@ struct Layout {
 
 inline constexpr int kGap = 2;
 
-/// Fits `strips` into `width` terminal cells. In this order: long texts give way down to a comfortable
-/// length, detail columns go (the last first), the bar goes, texts give way further, then the last value
-/// columns go. The first key column always stays.
+/// Fits `strips` into `width` terminal cells. In this order: long texts shrink to a comfortable length;
+/// detail columns (the last first), columns of zeros and the bar are dropped; texts shrink further; the last
+/// value columns are dropped. The first column always stays.
 Layout fit(std::vector<Strip> strips, int width);
 
 /// A bar of `fraction` (0 … 1) of `cells`, to an eighth of a cell; anything above zero shows at least the
@@ -49,14 +49,15 @@ std::string repeated(std::string_view piece, int times);
 /// `text` filled up with spaces to `width` cells, on its left or right.
 std::string padded(std::string_view text, int width, bool left = true);
 
-/// `text` in lines of at most `columns` cells behind `first`, each as far to the right as the first one.
+/// `first`, then `text`, in lines of at most `columns` cells; later lines are indented to where `text`
+/// begins.
 std::string hung(std::string_view first, std::string_view text, int columns);
 
 /// "device_total" as "device total"; "sum(a_b)" stays.
 std::string spoken(std::string_view column_name);
 
-/// The same for a heading of `column` among `columns`, without an ending that the cells' unit repeats:
-/// "total_ns" in ns is "total", unless another one is.
+/// The same for a heading of `column` among `columns`, without a suffix that repeats the cells' unit:
+/// "total_ns" in ns is "total", unless another column has that name.
 std::string heading(const Column& column, std::span<const Column> columns);
 
 }  // namespace stepscope::report

@@ -15,7 +15,7 @@ constexpr std::size_t kOpenSentences = 4;
 constexpr std::size_t kBriefLines = 2;
 constexpr int kMinTitle = 28;  // cells a title keeps beside its saving
 
-/// The lines of a card, each as far to the right as the title; the first one behind the number and the id.
+/// The lines of a card, indented like its title; the first begins with the number and the id.
 class CardLines {
  public:
   CardLines(Sheet& sheet, const Card& card, std::size_t number)
@@ -27,7 +27,7 @@ class CardLines {
     sheet_.line(front_ + text);
     front_.assign(static_cast<std::size_t>(indent_), ' ');
   }
-  /// `text` behind a short name, at most `most` lines.
+  /// `text` after a short label, in at most `most` lines; 0: in all.
   void labelled(std::string_view label, const std::string& text, std::size_t most) {
     if (text.empty()) return;
     constexpr int kLabel = 7;
@@ -45,7 +45,7 @@ class CardLines {
   const int indent_;
 };
 
-/// Beside or below its saving.
+/// The title, with the saving beside or below it.
 void put_title(CardLines& lines, const Sheet& sheet, const Card& card) {
   const std::string saving = saving_of(card);
   const int whole = sheet.style.width - lines.indent(), beside = whole - cells_of(saving) - 2;
@@ -61,7 +61,7 @@ void put_title(CardLines& lines, const Sheet& sheet, const Card& card) {
   if (own_line && !saving.empty()) lines.line(saving);
 }
 
-/// `brief`: only what to do and how to check it is never cut.
+/// `brief`: why and see are cut short; what to do and how to check it are not.
 void put_card(Sheet& sheet, const Card& card, std::size_t number, Told::OfFinding told, bool brief) {
   CardLines lines(sheet, card, number);
   if (!told.title) put_title(lines, sheet, card);

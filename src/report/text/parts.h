@@ -14,7 +14,7 @@ namespace stepscope::report {
 inline constexpr int kPlainInk = -1;
 inline constexpr int kWarningInk = 172;
 inline constexpr int kBarInk = 33;
-inline constexpr int kMoreInk = 172, kLessInk = 33;  ///< orange and blue: told apart with any vision
+inline constexpr int kMoreInk = 172, kLessInk = 33;  ///< orange and blue: distinct with any vision
 
 /// Colour and weight on a terminal: SGR codes when wanted, nothing otherwise.
 class Ink {
@@ -47,18 +47,18 @@ struct Sheet {
     out += text;
     out += '\n';
   }
-  /// `text` (untrusted) wrapped; the first line behind `first`, the others as far to the right.
+  /// `text` (untrusted) wrapped after `first`; later lines are indented to where `text` begins.
   void paragraph(std::string_view first, std::string_view text, int colour = kPlainInk);
 };
 
-/// `line`, which goes on, in at most `room` cells: it loses whole words.
+/// `line` cut after a word, with "…", to at most `room` cells.
 std::string broken_off(std::string line, int room);
 
-/// The first whole clauses of `text` that `most` lines hold, and that it goes on; whole words where a clause
-/// would leave most of the lines empty.
+/// The first whole clauses of `text` that fit in `most` lines, with "…" if there is more. Cut after a word if
+/// whole clauses would fill less than half of the lines.
 std::vector<std::string> first_clauses(std::string_view text, int width, std::size_t most);
 
-/// Rows and columns; trees are indented, bars drawn behind the first share.
+/// Rows and columns; trees are indented, bars are drawn after the first share.
 void put_grid(Sheet& sheet, const Table& table);
 /// One stacked bar per row, with a legend.
 void put_stack(Sheet& sheet, const Table& table, const Stack& stack);
@@ -69,25 +69,25 @@ bool put_curve(Sheet& sheet, const Table& table);
 /// Shades for key x key -> value; false if the table is not of that form or does not fit.
 bool put_matrix(Sheet& sheet, const Table& table);
 
-/// Ranks that are judged alike share a sentence; with `brief` four at most, and a single one without the
-/// facts that are in the first line of a page.
+/// Ranks with the same verdict share a sentence. `brief`: at most four sentences, and a single rank without
+/// the facts that are in the first line of a page.
 void put_verdict(Sheet& sheet, const Verdict& verdict, bool brief);
-/// What stands above everything.
+/// A bold sentence above everything else.
 void put_headline(Sheet& sheet, std::string_view sentence);
-/// Cards under the headings of when they count.
+/// Cards, under a heading for each When.
 void put_findings(Sheet& sheet, const Verdict& verdict);
-/// What a summary says whole.
+/// What a summary has shown in full.
 struct Told {
   struct OfFinding {
     bool title = false, aside = false, remedy = false;
   };
   std::vector<OfFinding> findings;
-  std::vector<bool> warnings;  ///< their sentence; shorter when there are more warnings
+  std::vector<bool> warnings;  ///< by warning, whether its sentence was shown; later ones may be missing
 };
 /// Findings, what they save together and the recording's health, a line or two each, in at most `room` lines
-/// where that can be.
+/// if possible.
 Told put_summary(Sheet& sheet, const Verdict& verdict, std::size_t room);
-/// What to do about the first five findings, why and how to check it, without what was `told`.
+/// For the first five findings: what to do, why and how to check it, without what was `told`.
 void put_reasons(Sheet& sheet, const Verdict& verdict, const Told& told);
 /// Warnings, without what was `told`.
 void put_health(Sheet& sheet, const Verdict& verdict, const Told& told);

@@ -17,8 +17,8 @@ namespace {
 
 constexpr unsigned char kDots[2][4] = {{0x01, 0x02, 0x04, 0x40}, {0x08, 0x10, 0x20, 0x80}};
 
-/// `rows` lines of `cells` cells, the top one first. Values hold until the next x, as allocations do; every
-/// column shows the least and the most of what falls into it, so that no spike is lost.
+/// `rows` lines of `cells` cells, the top one first. Values hold until the next x, as allocations do. Each
+/// column shows its smallest to its largest value, so that no spike is lost.
 std::vector<std::string> braille_plot(const Series& series, Extent x, Extent y, int cells, int rows) {
   cells = std::max(cells, 1);
   rows = std::max(rows, 1);
@@ -63,7 +63,7 @@ void put_plot(Sheet& sheet, const Series& series, const Column& x_column, Extent
   const double last = series.y.back();
   sheet.line(
       "  " + sheet.ink.bold(shortened(spoken(series.name), sheet.style.width / 2)) +
-      fmt::format("  most {}, last {}", format_value(most, series.unit), format_value(last, series.unit)));
+      fmt::format("  max {}, last {}", format_value(most, series.unit), format_value(last, series.unit)));
   const std::vector<std::string> lines = braille_plot(series, x, y, cells, rows);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string mark = i == 0 ? top : i + 1 == lines.size() ? bottom : "";

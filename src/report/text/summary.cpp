@@ -1,4 +1,4 @@
-// What to change on one screen, ahead of the cards that say why and how.
+// What to change, on one screen, before the cards with why and how.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::size_t kWarnings = 3;
 constexpr std::size_t kTitleLines = 2, kAsideLines = 2, kRemedyLines = 3, kWarningLines = 2, kSumLines = 2;
-constexpr std::size_t kWhole = 2;  // findings that are told whole before others get a line
+constexpr std::size_t kWhole = 2;  // findings shown whole before others get a line
 
-/// A finding in its line: with what it leaves when those above it are done, and that it is doubtful.
+/// A finding's title after its caveats: nothing is left after those above, low confidence.
 std::string title_of(const Card& card) {
   std::string caveat = caveat_of(card);
   if (card.finding->confidence == Confidence::low)
@@ -25,7 +25,7 @@ std::string title_of(const Card& card) {
 
 std::string text_of(const Sum& sum) { return sum.whose + ": " + sum.steps; }
 
-/// " 1  I01  35–59 ms  title", the columns as wide as the widest.
+/// " 1  I01  35–59 ms  title"; each column is as wide as its widest entry.
 class Rows {
  public:
   Rows(Sheet& sheet, const std::vector<Card>& cards, const Sum& sum) : sheet_(sheet) {
@@ -48,7 +48,7 @@ class Rows {
   std::size_t remedy_lines(const Card& card) const {
     return lines_of(card.finding->remedy, beside(), kRemedyLines);
   }
-  /// At most `most` lines of `text`; whether that is all.
+  /// Prints at most `most` lines of `text`; returns whether that is all.
   bool put(std::string_view number, std::string_view id, std::string_view range, std::string_view text,
            std::size_t most) {
     const auto [kept, whole] = cut(text, room(), most);
@@ -59,13 +59,13 @@ class Rows {
                   (number.empty() ? kept[i] : sheet_.ink.bold(kept[i])));
     return whole;
   }
-  /// What to know beside the saving, in at most `most` lines.
+  /// Prints the aside in at most `most` lines.
   void put_aside(const Card& card, std::size_t most) {
     const std::string space(static_cast<std::size_t>(8 + id_ + range_), ' ');
     for (const std::string& line : cut(card.finding->aside, room(), most).first)
       sheet_.line(space + sheet_.ink.dim(line));
   }
-  /// What to do, in at most `most` lines; whether that is all.
+  /// Prints the remedy in at most `most` lines; returns whether that is all.
   bool put_remedy(const Card& card, std::size_t most) {
     const auto [kept, whole] = cut(card.finding->remedy, beside(), most);
     const std::string space(static_cast<std::size_t>(8 + id_ + range_), ' ');
@@ -101,7 +101,7 @@ void put_heading(Sheet& sheet, const Card& card, bool first) {
   sheet.line(sheet.ink.bold(heading) + sheet.ink.dim(first && !card.range.empty() && fits ? more : ""));
 }
 
-/// Lines for the title of a finding, for what to know beside it and for what to do.
+/// Numbers of lines for a finding's title, aside and remedy.
 struct Space {
   std::size_t title = 1, aside = 0, remedy = 0;
   std::size_t lines() const { return title + aside + remedy; }
@@ -111,7 +111,7 @@ Space whole_space(const Rows& rows, const Card& card) {
   return {rows.title_lines(card), rows.aside_lines(card), rows.remedy_lines(card)};
 }
 
-/// More lines for a finding, while there are `left`: one for what to do before the rest of its title.
+/// Gives a finding more lines while any are `left`: the first of the remedy before the rest of the title.
 void widen(Space& space, const Space& whole, std::size_t& left) {
   const auto grow = [&](std::size_t& lines, std::size_t most) {
     const std::size_t more = std::min(left, most - std::min(most, lines));
@@ -124,8 +124,8 @@ void widen(Space& space, const Space& whole, std::size_t& left) {
   grow(space.remedy, whole.remedy);
 }
 
-/// The first findings whole, then a line for each, then in order the rest of what they say, as long as `room`
-/// has lines; a line is kept to say that there are more.
+/// Divides `room` lines: the first findings whole, then a line for each, then the rest of each in order. One
+/// line is kept for "and N more".
 std::vector<Space> divided(const Rows& rows, const std::vector<Card>& cards, std::size_t room) {
   std::vector<Space> spaces;
   std::size_t left = room;
@@ -144,7 +144,7 @@ std::vector<Space> divided(const Rows& rows, const std::vector<Card>& cards, std
   return spaces;
 }
 
-/// Lines for findings, in at most `room`; what is told of them.
+/// Prints findings in at most `room` lines; returns what was shown in full.
 std::vector<Told::OfFinding> put_rows(Sheet& sheet, Rows& rows, const std::vector<Card>& cards,
                                       const Sum& sum, std::size_t room) {
   const std::vector<Space> spaces = divided(rows, cards, room);
@@ -169,7 +169,8 @@ std::vector<Told::OfFinding> put_rows(Sheet& sheet, Rows& rows, const std::vecto
   return told;
 }
 
-/// The first warnings, a line each; more where there are `spare` ones. Which sentences are whole.
+/// Prints the first warnings, a line each, or more while lines are `spare`. Returns which sentences are
+/// whole.
 std::vector<bool> put_warnings(Sheet& sheet, const std::vector<Warning>& warnings, std::size_t spare) {
   const std::size_t shown = std::min(warnings.size(), kWarnings);
   std::vector<bool> told;

@@ -29,14 +29,14 @@ void put_notes(Sheet& sheet, const std::vector<std::string>& notes) {
   for (const std::string& note : notes) sheet.paragraph("! ", note, kWarningInk);
 }
 
-/// On a page tables that divide a whole are one bar.
+/// On a page, a table that divides a whole is one bar.
 void put_whole_table(Sheet& sheet, const Page& page, const Table& table) {
   if (!sheet.out.empty()) sheet.line();
   put_title(sheet, title_of_whole(page.verdict ? &*page.verdict : nullptr, table));
   put_whole(sheet, parts_of(table));
 }
 
-/// Findings with a summary that ends with the first screen, and what that left out.
+/// The summary, which ends with the first screen, then what it left out.
 void put_advice(Sheet& sheet, const Verdict& verdict) {
   if (!sheet.out.empty()) sheet.line();
   const auto above = std::count(sheet.out.begin(), sheet.out.end(), '\n');
@@ -49,7 +49,7 @@ void put_advice(Sheet& sheet, const Verdict& verdict) {
   put_health(sheet, verdict, told);
 }
 
-/// At spaces outside quotes, but an output stays with its option.
+/// Splits at spaces outside quotes; "-o" stays with its file name.
 std::vector<std::string> words_of(const std::string& command) {
   std::vector<std::string> words(1);
   bool quoted = false;
@@ -63,7 +63,7 @@ std::vector<std::string> words_of(const std::string& command) {
   return words;
 }
 
-/// A command to copy: a line that is too long for the terminal goes on behind a backslash, as shells have it.
+/// A command to copy: a line that is too long for the terminal continues after a backslash, as in shells.
 void put_command(Sheet& sheet, std::string_view first, const std::string& command) {
   const std::vector<std::string> words = words_of(command);
   std::string line = std::string(first) + words.front();
@@ -79,7 +79,7 @@ void put_command(Sheet& sheet, std::string_view first, const std::string& comman
   sheet.line(line);
 }
 
-/// What was read, and of a single rank how long its steps are.
+/// What was read; for a single rank, also its steps.
 std::string first_line(const Page& page) {
   std::string line = one_line(page.title);
   if (page.verdict && page.verdict->ranks.size() == 1)

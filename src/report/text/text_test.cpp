@@ -46,7 +46,7 @@ TEST(Text, WhatIsCutEndsWithAClause) {
   EXPECT_EQ(first_clauses("one two three: four five", 16, 1), Lines{"one two three …"});
   EXPECT_EQ(first_clauses("one two three: four five", 16, 2), (Lines{"one two three:", "four five"}));
   EXPECT_EQ(first_clauses("slow links, or a late rank", 14, 1), Lines{"slow links, …"});
-  EXPECT_EQ(first_clauses("one: two three four five", 14, 1), Lines{"one: two …"});  // most of it were empty
+  EXPECT_EQ(first_clauses("one: two three four five", 14, 1), Lines{"one: two …"});  // else mostly empty
 }
 
 TEST(Text, GoldensAtThreeWidths) {
@@ -162,7 +162,7 @@ TEST(Text, FirstScreenFitsEightyByForty) {
   EXPECT_LE(lines_of(to_text(test::made_page(), {80, false, 40})).size(), 40u);
 }
 
-// What limits, the findings and the health of the recording stand on one screen; why and how below.
+// The verdict, the findings and the health of the recording fit on one screen; why and how are below.
 TEST(Text, TheVerdictFitsEightyByTwentyFour) {
   Page page = test::made_page();
   const Finding first = page.verdict->findings[0];
@@ -176,7 +176,7 @@ TEST(Text, TheVerdictFitsEightyByTwentyFour) {
   }
 }
 
-// Where the screen has lines left, findings say what to do, the first one first, and their titles are whole.
+// If the screen has lines left, findings show what to do, the first one first, and their whole titles.
 TEST(Text, TheFirstScreenSaysWhatToDo) {
   Page page = test::made_page();
   const auto screen = [&](int height) {
