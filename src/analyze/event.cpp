@@ -81,13 +81,11 @@ void add_derived(Facts& out, const trace::Trace& trace, const Rank& rank, Row ro
 }
 
 void add_args(Facts& out, const trace::Trace& trace, const Rank& rank, Row row) {
-  const auto fields = trace.schemas.fields(rank.events.schema[row]);
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    const std::int64_t value = rank.values[rank.events.args_at[row] + i];
+  trace::for_each_arg(trace, rank, row, [&](const trace::ArgField& field, std::int64_t value) {
     const auto add = [&](std::string text, std::string_view type) {
-      out.push_back({rank.rank, "arg", trace.text(fields[i].key), std::move(text), type});
+      out.push_back({rank.rank, "arg", trace.text(field.key), std::move(text), type});
     };
-    switch (fields[i].type) {
+    switch (field.type) {
       case trace::ArgType::integer:
         add(std::to_string(value), "integer");
         break;
@@ -104,7 +102,7 @@ void add_args(Facts& out, const trace::Trace& trace, const Rank& rank, Row row) 
         add(std::string(trace.text(static_cast<trace::StringId>(value))), "json");
         break;
     }
-  }
+  });
 }
 
 const report::Sheet<EventFact> kEventSheet{"Event",

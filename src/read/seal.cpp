@@ -24,8 +24,8 @@ using trace::TrackId;
 
 struct Schema {
   SchemaId id = trace::kNoArgs;
-  std::uint32_t fields = 0;
-  std::vector<std::uint16_t> text_fields;  // fields whose values are string ids
+  std::uint32_t words = 0;
+  std::vector<std::uint32_t> texts;  // words whose values are ids of strings
 };
 
 /// Maps one vocabulary's ids to the trace's.
@@ -53,15 +53,13 @@ void map_schemas(trace::Trace& trace, const Vocabulary& words, Remap& remap) {
   remap.schemas.resize(words.schemas.size());
   for (SchemaId old = 1; old < words.schemas.size(); ++old) {
     const SchemaId parent = words.schemas.parent(old);
-    const auto fields = static_cast<std::uint32_t>(words.schemas.fields(old).size());
     const trace::ArgField last = words.schemas.fields(old).back();
     StringId& key = remap.strings[last.key];
     if (key == trace::kNoString) key = trace.strings.intern(words.strings[last.key]);
     Schema& schema = remap.schemas[old];
-    schema = {trace.schemas.extend(remap.schemas[parent].id, {key, last.type}), fields,
-              remap.schemas[parent].text_fields};
-    if (last.type >= trace::ArgType::text)
-      schema.text_fields.push_back(static_cast<std::uint16_t>(fields - 1));
+    schema = {trace.schemas.extend(remap.schemas[parent].id, {key, last.type, last.wide}),
+              words.schemas.words(old), remap.schemas[parent].texts};
+    if (last.type >= trace::ArgType::text) schema.texts.push_back(words.schemas.words(parent));
   }
 }
 
@@ -139,9 +137,9 @@ void name_tracks(trace::Rank& rank, const std::vector<Batch>& batches, const std
 
 /// Maps the string ids in an event's args to the trace's.
 void settle_args(trace::Values& values, std::size_t args_at, const Schema& schema, const Remap& remap) {
-  for (const std::uint16_t field : schema.text_fields) {
-    std::int64_t& value = values[args_at + field];
-    value = remap.strings[static_cast<StringId>(value)];
+  for (const std::uint32_t word : schema.texts) {
+    const auto old = static_cast<StringId>(values.get(args_at + word, false));
+    values.set(args_at + word, false, remap.strings[old]);
   }
 }
 
@@ -194,7 +192,7 @@ void place_rows(const Batch& batch, const std::vector<SettledLane>& lanes, const
     e.args_at[at] = static_cast<std::uint32_t>(args_at);
     e.source[at] = first_source + row.source;
     settle_args(rank.values, args_at, schema, remap);
-    args_at += schema.fields;
+    args_at += schema.words;
   }
 }
 

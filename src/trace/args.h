@@ -1,6 +1,6 @@
 // The args of every event, without loss. Events with the same keys in the same order share a schema; an event
-// stores its schema's id and the start of its run of 64-bit values. Looking up one key over all rows takes
-// two loads per row.
+// stores its schema's id and the start of its run of values (trace/values.h). Looking up one key over all
+// rows takes two loads per row.
 #pragma once
 
 #include <bit>
@@ -26,6 +26,7 @@ enum class ArgType : std::uint8_t {
 struct ArgField {
   StringId key;
   ArgType type;
+  bool wide = false;  ///< the value takes two words: reals, and integers beyond 32 bits
   friend bool operator==(const ArgField&, const ArgField&) = default;
 };
 
@@ -38,7 +39,11 @@ class SchemaTable {
   SchemaTable();
   /// The schema of `parent`'s fields followed by `field`.
   SchemaId extend(SchemaId parent, ArgField field);
+  /// The same if that schema exists, else kNoArgs.
+  SchemaId find(SchemaId parent, ArgField field) const;
   std::span<const ArgField> fields(SchemaId id) const { return schemas_[id]; }
+  /// Words that the values of a row with this schema take.
+  std::uint32_t words(SchemaId id) const { return words_[id]; }
   /// The schema without the last field; it has a smaller id.
   SchemaId parent(SchemaId id) const { return parents_[id]; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(schemas_.size()); }
@@ -48,22 +53,29 @@ class SchemaTable {
  private:
   std::vector<std::vector<ArgField>> schemas_;
   std::vector<SchemaId> parents_;
+  std::vector<std::uint32_t> words_;
   std::size_t total_fields_ = 0;
   std::unordered_map<std::uint64_t, std::vector<SchemaId>> children_;
 };
 
-/// The position of one key in each schema; the first if the key repeats. Build it once, O(schemas), then use
+/// The place of one key in each schema; the first if the key repeats. Build it once, O(schemas), then use
 /// it for each row.
 class ArgLookup {
  public:
   ArgLookup(const SchemaTable& schemas, StringId key);
-  bool in(SchemaId schema) const { return position_[schema] >= 0; }
-  int position(SchemaId schema) const { return position_[schema]; }
-  ArgType type(SchemaId schema) const { return type_[schema]; }
+  bool in(SchemaId schema) const { return place_[schema].word >= 0; }
+  /// Words before its value.
+  int word(SchemaId schema) const { return place_[schema].word; }
+  ArgType type(SchemaId schema) const { return place_[schema].type; }
+  bool wide(SchemaId schema) const { return place_[schema].wide; }
 
  private:
-  std::vector<std::int32_t> position_;
-  std::vector<ArgType> type_;
+  struct Place {
+    std::int32_t word = -1;
+    ArgType type = ArgType::integer;
+    bool wide = false;
+  };
+  std::vector<Place> place_;
 };
 
 inline double as_real(std::int64_t bits) { return std::bit_cast<double>(bits); }

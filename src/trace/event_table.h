@@ -85,7 +85,7 @@ struct EventTable {
   Column<Kind> kind;
   Column<TrackId> track;
   Column<SchemaId> schema;
-  Column<std::uint32_t> args_at;  ///< first value in Rank::values
+  Column<std::uint32_t> args_at;  ///< first word in Rank::values
   Column<std::uint32_t> source;   ///< position in the file's event list: the id shown to users
 
   // Derived.

@@ -36,7 +36,7 @@ std::optional<std::int64_t> ArgReader::whole(ArgType type, std::int64_t value) {
 std::optional<double> ArgReader::real(Row row) const {
   const SchemaId schema = rank_.events.schema[row];
   if (!lookup_.in(schema)) return std::nullopt;
-  const std::int64_t value = rank_.values[rank_.events.args_at[row] + lookup_.position(schema)];
+  const std::int64_t value = value_of(row, schema);
   if (lookup_.type(schema) == ArgType::real) return as_real(value);
   if (lookup_.type(schema) == ArgType::integer) return static_cast<double>(value);
   if (lookup_.type(schema) == ArgType::raw) return number_in(trace_.text(static_cast<StringId>(value)));
@@ -46,7 +46,7 @@ std::optional<double> ArgReader::real(Row row) const {
 StringId ArgReader::id(Row row) const {
   const SchemaId schema = rank_.events.schema[row];
   if (!lookup_.in(schema) || lookup_.type(schema) < ArgType::text) return kEmptyString;
-  return static_cast<StringId>(rank_.values[rank_.events.args_at[row] + lookup_.position(schema)]);
+  return static_cast<StringId>(value_of(row, schema));
 }
 
 }  // namespace stepscope::trace

@@ -127,6 +127,16 @@ struct Trace {
   ArgLookup arg(std::string_view key) const { return {schemas, strings.find(key)}; }
 };
 
+/// Calls use(field, value) for each arg of a row, in the order of the file.
+template <class Use>
+void for_each_arg(const Trace& trace, const Rank& rank, Row row, Use use) {
+  std::size_t at = rank.events.args_at[row];
+  for (const ArgField& field : trace.schemas.fields(rank.events.schema[row])) {
+    use(field, rank.values.get(at, field.wide));
+    at += field.wide ? 2 : 1;
+  }
+}
+
 /// Reads one key's value of a row; nullopt if it is absent or of another type.
 class ArgReader {
  public:
@@ -136,7 +146,7 @@ class ArgReader {
   std::optional<std::int64_t> integer(Row row) const {
     const SchemaId schema = rank_.events.schema[row];
     if (!lookup_.in(schema)) return std::nullopt;
-    const std::int64_t value = rank_.values[rank_.events.args_at[row] + lookup_.position(schema)];
+    const std::int64_t value = value_of(row, schema);
     return lookup_.type(schema) == ArgType::integer ? value : whole(lookup_.type(schema), value);
   }
   std::int64_t integer_or(Row row, std::int64_t fallback) const { return integer(row).value_or(fallback); }
@@ -147,6 +157,10 @@ class ArgReader {
   StringId id(Row row) const;
 
  private:
+  std::int64_t value_of(Row row, SchemaId schema) const {
+    const auto word = static_cast<std::size_t>(lookup_.word(schema));
+    return rank_.values.get(rank_.events.args_at[row] + word, lookup_.wide(schema));
+  }
   /// The integer part of a real; nullopt for anything else.
   static std::optional<std::int64_t> whole(ArgType type, std::int64_t value);
 

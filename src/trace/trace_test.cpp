@@ -61,8 +61,10 @@ struct WithArgs {
     SchemaId schema = kNoArgs;
     rank.events.args_at.push_back(static_cast<std::uint32_t>(rank.values.size()));
     for (const auto& [key, type, value] : args) {
-      schema = trace.schemas.extend(schema, {trace.strings.intern(key), type});
-      rank.values.push_back(value);
+      const bool wide =
+          type == ArgType::real || (type == ArgType::integer && value != static_cast<std::int32_t>(value));
+      schema = trace.schemas.extend(schema, {trace.strings.intern(key), type, wide});
+      rank.values.push_back(value, wide);
     }
     rank.events.schema.push_back(schema);
   }
@@ -71,14 +73,20 @@ struct WithArgs {
 TEST(Values, KeepTheirOrderWhenAnotherTakesThem) {
   constexpr std::int64_t kMany = 600'000;  // more than two pieces
   Values first, all;
-  for (std::int64_t i = 0; i < kMany; ++i) first.push_back(i);
-  const std::vector<std::int64_t> more{7, 8, 9};
+  first.push_back(-1, false);  // so that wide values lie across the ends of pieces
+  for (std::int64_t i = 0; i < kMany; ++i) first.push_back(i << 20, true);
+  const std::vector<std::int64_t> more{7, -8, std::int64_t{9} << 40};
+  const std::vector<ArgField> fields{{1, ArgType::text}, {2, ArgType::integer}, {3, ArgType::integer, true}};
   Values second;
-  second.append(more);
+  second.append(more, fields);
   const std::size_t at_first = all.take(std::move(first)), at_second = all.take(std::move(second));
   const std::size_t at_none = all.take({});
-  for (std::int64_t i = 0; i < kMany; ++i) ASSERT_EQ(all[at_first + i], i);
-  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(all[at_second + i], more[i]);
+  EXPECT_EQ(all.get(at_first, false), -1);
+  for (std::int64_t i = 0; i < kMany; ++i)
+    ASSERT_EQ(all.get(at_first + 1 + 2 * static_cast<std::size_t>(i), true), i << 20);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(all.get(at_second + i, fields[i].wide), more[i]);
+  all.set(at_second + 2, true, -5);
+  EXPECT_EQ(all.get(at_second + 2, true), -5);
   EXPECT_GE(all.room(), at_none);
 }
 
@@ -94,6 +102,10 @@ TEST(SchemaTable, EqualFieldsAreOneSchema) {
   EXPECT_EQ(schemas.total_fields(), 4u);
   EXPECT_EQ(schemas.parent(ab), a);
   EXPECT_EQ(schemas.parent(a), kNoArgs);
+  const SchemaId wide = schemas.extend(a, {2, ArgType::integer, true});
+  EXPECT_EQ(schemas.find(a, {2, ArgType::integer, true}), wide);
+  EXPECT_EQ(schemas.find(a, {2, ArgType::integer, false}), kNoArgs);
+  EXPECT_EQ(schemas.words(wide), 3u);
 }
 
 TEST(ArgLookup, OfAKeyThatStandsTwiceTheFirst) {
@@ -102,12 +114,12 @@ TEST(ArgLookup, OfAKeyThatStandsTwiceTheFirst) {
                  ab = schemas.extend(a, {2, ArgType::text}), aba = schemas.extend(ab, {1, ArgType::real}),
                  b = schemas.extend(kNoArgs, {2, ArgType::raw});
   const ArgLookup one(schemas, 1), two(schemas, 2), none(schemas, kNoString);
-  EXPECT_EQ(one.position(aba), 0);
+  EXPECT_EQ(one.word(aba), 0);
   EXPECT_EQ(one.type(aba), ArgType::integer);
   EXPECT_FALSE(one.in(b) || one.in(kNoArgs));
-  EXPECT_EQ(two.position(ab), 1);
-  EXPECT_EQ(two.position(aba), 1);
-  EXPECT_EQ(two.position(b), 0);
+  EXPECT_EQ(two.word(ab), 1);
+  EXPECT_EQ(two.word(aba), 1);
+  EXPECT_EQ(two.word(b), 0);
   EXPECT_EQ(two.type(b), ArgType::raw);
   EXPECT_FALSE(two.in(a) || none.in(ab));
 }
@@ -116,7 +128,7 @@ TEST(ArgReader, ReadsEachTypeAsWhatItCanBe) {
   WithArgs w;
   const auto text = static_cast<std::int64_t>(w.trace.strings.intern("word"));
   const auto number = static_cast<std::int64_t>(w.trace.strings.intern("12345678901234567890"));
-  w.add({{"other", ArgType::integer, 1}, {"k", ArgType::integer, 7}});
+  w.add({{"other", ArgType::integer, std::int64_t{1} << 40}, {"k", ArgType::integer, 7}});
   w.add({{"k", ArgType::real, as_bits(2.75)}});
   w.add({{"k", ArgType::text, text}});
   w.add({{"k", ArgType::raw, number}});

@@ -30,13 +30,10 @@ std::string number(double value) { return std::isfinite(value) ? fmt::format("{}
 
 /// The args of a row as one JSON object; "" if there are none.
 std::string args_of(const trace::Trace& trace, const trace::Rank& rank, trace::Row row) {
-  const auto fields = trace.schemas.fields(rank.events.schema[row]);
-  if (fields.empty()) return "";
-  std::string out = "{";
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    const std::int64_t value = rank.values[rank.events.args_at[row] + i];
-    out += (i == 0 ? "" : ",") + json_text(trace.text(fields[i].key)) + ":";
-    switch (fields[i].type) {
+  std::string out;
+  trace::for_each_arg(trace, rank, row, [&](const trace::ArgField& field, std::int64_t value) {
+    out += (out.empty() ? "{" : ",") + json_text(trace.text(field.key)) + ":";
+    switch (field.type) {
       case trace::ArgType::integer:
         out += std::to_string(value);
         break;
@@ -50,8 +47,8 @@ std::string args_of(const trace::Trace& trace, const trace::Rank& rank, trace::R
         out += trace.text(static_cast<trace::StringId>(value));
         break;
     }
-  }
-  return out + "}";
+  });
+  return out.empty() ? out : out + "}";
 }
 
 /// Fills tables from the rows of the table `event`, in order, and adds the args of each row.

@@ -172,9 +172,7 @@ class RankWriter {
   }
 
   void put_args(Row row) {
-    std::size_t at = rank_.events.args_at[row];
-    for (const ArgField field : trace_.schemas.fields(rank_.events.schema[row])) {
-      const std::int64_t value = rank_.values[at++];
+    trace::for_each_arg(trace_, rank_, row, [&](const ArgField& field, std::int64_t value) {
       annotation_.clear();
       put_integer(Annotation::name,
                   static_cast<std::int64_t>(packets_.number_of(Texts::annotation_name, field.key)),
@@ -194,7 +192,7 @@ class RankWriter {
                       annotation_);
       }
       put_bytes(TrackEvent::annotation, annotation_, message_);
-    }
+    });
   }
 
   std::int64_t shift_of(StringId key, std::int64_t value) {
@@ -205,12 +203,10 @@ class RankWriter {
   }
 
   void write_counter(const trace::Track& track, Row row) {
-    std::size_t at = rank_.events.args_at[row];
-    for (const ArgField field : trace_.schemas.fields(rank_.events.schema[row])) {
-      const std::int64_t value = rank_.values[at++];
+    trace::for_each_arg(trace_, rank_, row, [&](const ArgField& field, std::int64_t value) {
       if (field.type != ArgType::integer && field.type != ArgType::real) {
         ++count_.not_numbers;
-        continue;
+        return;
       }
       const std::uint64_t uuid = counter_track(track, rank_.events.name[row], field.key);
       message_.clear();
@@ -222,7 +218,7 @@ class RankWriter {
         put_double(TrackEvent::counter_double, trace::as_real(value), message_);
       packets_.event(options_.time(rank_.events.start[row]), message_);
       ++count_.counters;
-    }
+    });
   }
 
   /// The innermost slice of `track` that contains `time`, or kNoRow.

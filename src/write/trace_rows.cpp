@@ -57,13 +57,13 @@ bool put_args(const Trace& trace, const Rank& rank, RowSink& sink) {
   const trace::EventTable& e = rank.events;
   const std::int64_t name = rank_name(trace, rank);
   for (Row row = 0; row < e.size(); ++row) {
-    const auto fields = trace.schemas.fields(e.schema[row]);
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-      const std::int64_t value = rank.values[e.args_at[row] + i];
+    bool goes_on = true;
+    trace::for_each_arg(trace, rank, row, [&](const trace::ArgField& field, std::int64_t value) {
+      if (!goes_on) return;
       sink.integer(name);
       sink.integer(e.source[row]);
-      sink.text(trace.text(fields[i].key));
-      switch (fields[i].type) {
+      sink.text(trace.text(field.key));
+      switch (field.type) {
         case trace::ArgType::integer:
           sink.integer(value);
           break;
@@ -73,8 +73,9 @@ bool put_args(const Trace& trace, const Rank& rank, RowSink& sink) {
         default:
           sink.text(trace.text(static_cast<trace::StringId>(value)));
       }
-      if (!sink.end_row()) return false;
-    }
+      goes_on = sink.end_row();
+    });
+    if (!goes_on) return false;
   }
   return true;
 }

@@ -26,7 +26,7 @@ inline void check_rows(const trace::Trace& trace, const trace::Rank& rank) {
     CHECK(e.track[row] < rank.tracks.size());
     CHECK(rank.tracks[e.track[row]].begin <= row && row < rank.tracks[e.track[row]].end);
     CHECK(e.schema[row] < trace.schemas.size());
-    CHECK(e.args_at[row] + trace.schemas.fields(e.schema[row]).size() <= rank.values.size());
+    CHECK(e.args_at[row] + trace.schemas.words(e.schema[row]) <= rank.values.size());
     CHECK(row_or_none(e.parent[row]) && row_or_none(e.launch[row]) && row_or_none(e.op[row]));
     CHECK(e.parent[row] == trace::kNoRow || e.parent[row] < row);
     CHECK(e.step[row] >= -1 && e.step[row] < static_cast<std::int32_t>(rank.steps.size()));

@@ -15,16 +15,14 @@ namespace stepscope::test {
 /// `key=value` of every arg of a row, in the order of the file.
 inline std::string dump_args(const trace::Trace& trace, const trace::Rank& rank, trace::Row row) {
   std::string out;
-  const auto fields = trace.schemas.fields(rank.events.schema[row]);
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    const std::int64_t value = rank.values[rank.events.args_at[row] + i];
+  trace::for_each_arg(trace, rank, row, [&](const trace::ArgField& field, std::int64_t value) {
     if (!out.empty()) out += ',';
-    out += trace.text(fields[i].key);
-    out += fields[i].type == trace::ArgType::raw ? ":=" : "=";
-    if (fields[i].type == trace::ArgType::integer) out += std::to_string(value);
-    if (fields[i].type == trace::ArgType::real) out += fmt::format("{}", trace::as_real(value));
-    if (fields[i].type >= trace::ArgType::text) out += trace.text(static_cast<trace::StringId>(value));
-  }
+    out += trace.text(field.key);
+    out += field.type == trace::ArgType::raw ? ":=" : "=";
+    if (field.type == trace::ArgType::integer) out += std::to_string(value);
+    if (field.type == trace::ArgType::real) out += fmt::format("{}", trace::as_real(value));
+    if (field.type >= trace::ArgType::text) out += trace.text(static_cast<trace::StringId>(value));
+  });
   return out;
 }
 

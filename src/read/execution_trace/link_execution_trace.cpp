@@ -105,18 +105,15 @@ class Linker {
   }
 
   bool give(Rank& rank, Row row, const Args& args) {
-    constexpr std::size_t kMaxValues = 0xFFFFFFFF, kMaxFields = std::size_t{1} << 24;
+    constexpr std::size_t kMaxWords = 0xFFFFFFFF, kMaxFields = std::size_t{1} << 24;
     if (args.mask == 0) return true;
     trace::SchemaId& schema = rank.events.schema[row];
-    const std::size_t fields = trace_.schemas.fields(schema).size(), first = rank.events.args_at[row];
+    const std::size_t words = trace_.schemas.words(schema), first = rank.events.args_at[row];
     const std::size_t at = rank.values.size();
-    if (at + fields + kFields.size() > kMaxValues || trace_.schemas.total_fields() > kMaxFields) return false;
-    for (std::size_t i = 0; i < fields; ++i) {
-      const std::int64_t value = rank.values[first + i];
-      rank.values.push_back(value);
-    }
+    if (at + words + kFields.size() > kMaxWords || trace_.schemas.total_fields() > kMaxFields) return false;
+    rank.values.repeat(first, words);
     for (std::size_t field = 0; field < kFields.size(); ++field)
-      if ((args.mask >> field & 1U) != 0) rank.values.push_back(text(args.of[field]));
+      if ((args.mask >> field & 1U) != 0) rank.values.push_back(text(args.of[field]), false);
     rank.events.args_at[row] = static_cast<std::uint32_t>(at);
     schema = longer(schema, args.mask);
     return true;

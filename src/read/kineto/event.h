@@ -74,8 +74,7 @@ class EventParser {
   };
   struct Prediction {
     std::string_view key_text;  ///< with both quotes and a colon
-    trace::StringId key = 0;
-    trace::ArgType type{};
+    trace::ArgField field{};
     trace::SchemaId next = 0;
   };
 
@@ -100,7 +99,7 @@ class EventParser {
   bool has_room(const Fields& f) const;
   trace::StringId intern(std::string_view text);
   trace::StringId intern_escaped(std::string_view text);
-  trace::SchemaId extend(trace::SchemaId schema, trace::StringId key, trace::ArgType type);
+  trace::SchemaId extend(trace::SchemaId schema, trace::ArgField field);
   trace::Kind category_kind(trace::StringId category);
   LaneId lane_of(const Fields& f, trace::Kind kind, char flow = 0);
   void add(const Fields& f);

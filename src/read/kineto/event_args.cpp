@@ -49,7 +49,7 @@ bool EventParser::keep_as_text(const char*& p, Fields& f) {
   const char* from = p;
   if (!skip_value(p)) return false;
   f.has_more = true;
-  f.schema = extend(f.schema, intern("(more args)"), ArgType::raw);
+  f.schema = extend(f.schema, {intern("(more args)"), ArgType::raw});
   values_[f.field_count++] = intern(text_between(from, p));
   return true;
 }
@@ -60,7 +60,7 @@ bool EventParser::parse_arg(const char*& p, Fields& f) {
   const std::string_view expected = guess.key_text;
   const bool hit = !expected.empty() && static_cast<std::size_t>(end_ - p) > expected.size() &&
                    same_bytes(p, expected.data(), expected.size());
-  StringId key = guess.key;
+  StringId key = guess.field.key;
   std::string_view text;
   if (hit)
     p = skip_space(p + expected.size());
@@ -72,7 +72,10 @@ bool EventParser::parse_arg(const char*& p, Fields& f) {
   std::int64_t value = 0;
   if (!parse_arg_value(p, type, value)) return false;
   values_[f.field_count++] = value;
-  f.schema = hit && type == guess.type ? guess.next : extend(f.schema, key, type);
+  const bool wide =
+      type == ArgType::real || (type == ArgType::integer && value != static_cast<std::int32_t>(value));
+  const bool fits = hit && type == guess.field.type && (guess.field.wide || !wide);
+  f.schema = fits ? guess.next : extend(f.schema, {key, type, wide});
   return true;
 }
 
@@ -111,18 +114,20 @@ bool EventParser::parse_arg_value(const char*& p, ArgType& type, std::int64_t& v
   return true;
 }
 
-SchemaId EventParser::extend(SchemaId schema, StringId key, ArgType type) {
-  const SchemaId next = words_.schemas.extend(schema, {key, type});
+SchemaId EventParser::extend(SchemaId schema, trace::ArgField field) {
+  const trace::ArgField wider{field.key, field.type, true};  // once wide, a field stays so: few schemas
+  if (field.type == ArgType::integer && words_.schemas.find(schema, wider) != trace::kNoArgs) field = wider;
+  const SchemaId next = words_.schemas.extend(schema, field);
   if (schema >= predictions_.size()) predictions_.resize(words_.schemas.size());
   schemas_room_ = words_.schemas.size() < kMaxSchemas && words_.schemas.total_fields() < kMaxSchemaFields;
   // The key is also interned with its quotes and colon: a prediction is then one comparison with the file's
   // text.
   if (predictions_[schema].next != next) {
-    scratch_.assign(1, '"').append(words_.strings[key]).append("\":");
+    scratch_.assign(1, '"').append(words_.strings[field.key]).append("\":");
     const bool plain =
         scratch_.find('\\') == std::string::npos && scratch_.find('"', 1) == scratch_.size() - 2;
-    predictions_[schema] = {plain ? words_.strings[words_.strings.intern(scratch_)] : std::string_view{}, key,
-                            type, next};
+    predictions_[schema] = {plain ? words_.strings[words_.strings.intern(scratch_)] : std::string_view{},
+                            field, next};
   }
   return next;
 }

@@ -45,7 +45,7 @@ LaneId EventParser::lane_of(const Fields& f, Kind kind, char flow) {
 void EventParser::add_row(const Fields& f, Kind kind, std::int64_t end) {
   odd_device_ = trace::is_device_row(kind) && !f.pid.text && f.pid.value > kMaxDevice;
   parsed_.rows.push_back({f.time, end, f.name, f.schema, lane_of(f, kind), batch_->listed});
-  words_.values.append({values_.data(), f.field_count});
+  words_.values.append({values_.data(), f.field_count}, words_.schemas.fields(f.schema));
 }
 
 bool EventParser::is_left_out(const Fields& f) const {
@@ -90,7 +90,7 @@ void EventParser::add_timed(const Fields& f) {
       batch_->halves.push_back({f.time, f.name, f.category, words_.lanes[lane_of(f, kind)].track, f.schema,
                                 static_cast<std::uint32_t>(words_.half_values.size()), batch_->listed,
                                 f.phase == 'B'});
-      words_.half_values.append({values_.data(), f.field_count});
+      words_.half_values.append({values_.data(), f.field_count}, words_.schemas.fields(f.schema));
       return;
     case 'i':
     case 'I':

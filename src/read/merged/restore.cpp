@@ -17,11 +17,11 @@ class Restorer {
     for (TrackKey& track : words.tracks) restore(track.pid, track.tid);
     id_fields_.resize(words.schemas.size());
     for (trace::SchemaId id = 0; id < words.schemas.size(); ++id) {
-      std::size_t position = 0;
+      std::size_t word = 0;
       for (const trace::ArgField field : words.schemas.fields(id)) {
         if (const auto space = id_space_of(words.strings[field.key]))
-          id_fields_[id].push_back({position, *space});
-        ++position;
+          id_fields_[id].push_back({word, field, *space});
+        word += field.wide ? 2 : 1;
       }
     }
   }
@@ -35,7 +35,7 @@ class Restorer {
     for (ParsedRow& row : batch.rows) {
       row.start += to_source_base, row.end += to_source_base;
       restore_ids(row.schema, words_.values, at, batch);
-      at += words_.schemas.fields(row.schema).size();
+      at += words_.schemas.words(row.schema);
     }
     for (HalfEvent& half : batch.halves) {
       half.time += to_source_base;
@@ -49,7 +49,8 @@ class Restorer {
 
  private:
   struct IdField {
-    std::size_t position;
+    std::size_t word;
+    trace::ArgField field;
     IdSpace space;
   };
 
@@ -67,16 +68,18 @@ class Restorer {
   }
 
   void restore_ids(trace::SchemaId schema, trace::Values& values, std::size_t at, Batch& batch) {
-    for (const IdField& field : id_fields_[schema]) {
-      const std::int64_t shift = source_.id_shifts[static_cast<std::size_t>(field.space)];
-      std::int64_t& value = values[at + field.position];
-      const trace::ArgType type = words_.schemas.fields(schema)[field.position].type;
-      if (type == trace::ArgType::integer && !is_no_id(value)) value -= shift;
-      if (type != trace::ArgType::text) continue;
+    for (const auto& [word, field, space] : id_fields_[schema]) {
+      const std::int64_t shift = source_.id_shifts[static_cast<std::size_t>(space)];
+      const std::int64_t value = values.get(at + word, field.wide);
+      // A smaller id was not written by a merge. It stays, as it may not fit once shifted.
+      if (field.type == trace::ArgType::integer && !is_no_id(value) && value >= shift)
+        values.set(at + word, field.wide, value - shift);
+      if (field.type != trace::ArgType::text) continue;
       const std::int64_t number = integer_of(words_.strings[static_cast<trace::StringId>(value)], 0);
       if (is_no_id(number)) continue;
-      value = words_.strings.intern(std::to_string(number - shift));
-      batch.first_uses.push_back(static_cast<trace::StringId>(value));
+      const trace::StringId was = words_.strings.intern(std::to_string(number - shift));
+      values.set(at + word, field.wide, was);
+      batch.first_uses.push_back(was);
     }
   }
 
