@@ -280,7 +280,7 @@ TEST(DeviceRules, AbsurdBytes) {
              {29, "Memcpy DtoD (Device -> Device)", 100, "gpu_memcpy", kMax},
              {60, kGemm}}};
   step.work[0].op = "aten::clone";
-  EXPECT_NE(cell(step, "C05", "title").find("30 copies of 8192 PiB in all"), std::string::npos)
+  EXPECT_NE(cell(step, "C05", "title").find("30 copies of 8192 PiB in total"), std::string::npos)
       << cell(step, "C05", "title");
 }
 

@@ -133,7 +133,7 @@ TEST(HostRules, CompilationInTheSteps) {
             "1.00 ms of compilation after the second step, 2 times: the program is compiled again and again");
   program.steps = 2;
   EXPECT_EQ(Advice(program).cell("G01", "title"),
-            "1.00 ms of compilation in the recorded steps: they are not warm");
+            "1.00 ms of compilation in the recorded steps: they are not warmed up");
   EXPECT_EQ(Advice(program).cell("G01", "saving_high"), "-");
   program.prepare.length = 5;
   EXPECT_FALSE(Advice(program).has("G01"));

@@ -88,7 +88,7 @@ TEST(OnCpu, LoopOfSmallOperators) {
   };
   const Advice advice = advice_of(rows);
   EXPECT_EQ(advice.cell("H05", "title"),
-            "A loop of 100 × aten::mul takes 2.00 ms of 4.00 ms per step, 20.0 µs a round");
+            "A loop of 100 × aten::mul takes 2.00 ms of 4.00 ms per step, 20.0 µs per round");
   EXPECT_EQ(advice.cell("H05", "saving_low"), "940000");    // half of 1,880
   EXPECT_EQ(advice.cell("H05", "saving_high"), "1901200");  // 98 of 100 rounds of 1,940
   const auto layers = [&](Loop& l) {                        // as many parameters get gradients

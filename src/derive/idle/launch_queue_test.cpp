@@ -23,10 +23,10 @@ TEST(LaunchQueue, DelayAndDepth) {
   const LaunchQueue queue = launch_queue(trace, trace.ranks[0]);
   ASSERT_EQ(queue.size(), 5u);
   EXPECT_EQ(queue.delay,
-            (std::vector<std::int64_t>{16'000, 36'000, 2'000, 10'000, 20'000}));  // g from its call's start
+            (Column<std::int64_t>{16'000, 36'000, 2'000, 10'000, 20'000}));  // g from its call's start
   EXPECT_EQ(queue.depth,
-            (std::vector<std::int32_t>{1, 2, 1, 1, 1}));  // b was called while a waited; g counts once
-  EXPECT_EQ(queue.blocked, (std::vector<std::int64_t>{0, 0, 0, 0, 0}));
+            (Column<std::int32_t>{1, 2, 1, 1, 1}));  // b was called while a waited; g counts once
+  EXPECT_EQ(queue.blocked, (Column<std::int64_t>{0, 0, 0, 0, 0}));
 }
 
 // The first copy call (100 µs) returns 1 µs after its copy ends: it waited. The second returns before its
@@ -39,8 +39,8 @@ TEST(LaunchQueue, CopiesThatBlock) {
     {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD (Pinned -> Device)", "pid": 0, "tid": 7, "ts": 390, "dur": 50, "args": {"correlation": 2}})J");
   ASSERT_EQ(trace.ranks.size(), 1u);
   const LaunchQueue queue = launch_queue(trace, trace.ranks[0]);
-  EXPECT_EQ(queue.blocked, (std::vector<std::int64_t>{100'000, 0}));
-  EXPECT_EQ(queue.delay, (std::vector<std::int64_t>{0, 0}));  // both started before their calls returned
+  EXPECT_EQ(queue.blocked, (Column<std::int64_t>{100'000, 0}));
+  EXPECT_EQ(queue.delay, (Column<std::int64_t>{0, 0}));  // both started before their calls returned
 }
 
 }  // namespace
