@@ -16,7 +16,7 @@ using trace::kNoRow;
 using trace::Rank;
 using trace::Row;
 using trace::TrackId;
-using Thing = ReplayPlan::Thing;
+using Node = ReplayPlan::Node;
 
 constexpr std::size_t kMaxThreads = 16;                // max threads that hand work to each other
 constexpr Time kMaxRecording = 1'000'000'000'000'000;  // ns, 11 days
@@ -34,7 +34,7 @@ class Planner {
     find_waits(trace_, rank_, plan_);
     const TrackId main = main_thread();
     plan_.handoffs = handoffs(rank_, host_threads(main), main, waiting);
-    add_things();
+    add_nodes();
     add_stretches();
   }
 
@@ -89,23 +89,23 @@ class Planner {
   }
 
   /// The lists are nearly sorted: each is sorted separately, then merged.
-  void add_things() {
-    Column<Thing> returns, events, rest;
+  void add_nodes() {
+    Column<Node> returns, events, rest;
     for (std::size_t i = 0; i < plan_.calls.size(); ++i)
       if (plan_.calls[i].waiting != Waiting::no)
-        returns.push_back(thing(e_.end[plan_.calls[i].row], Thing::Kind::returns, i));
+        returns.push_back(node(e_.end[plan_.calls[i].row], Node::Kind::returns, i));
     for (std::size_t i = 0; i < plan_.events.size(); ++i) {
       const Row row = plan_.events[i].row, launch = e_.launch[row];
       const Time start = launch == kNoRow ? e_.start[row] : std::max(e_.start[row], e_.start[launch]);
-      events.push_back(thing(start, Thing::Kind::event, i));
+      events.push_back(node(start, Node::Kind::event, i));
     }
     for (std::size_t i = 0; i < plan_.handoffs.size(); ++i)
-      rest.push_back(thing(plan_.handoffs[i].resumed, Thing::Kind::handoff, i));
+      rest.push_back(node(plan_.handoffs[i].resumed, Node::Kind::handoff, i));
     for (std::size_t i = 0; i < plan_.marks.size(); ++i)
-      rest.push_back(thing(plan_.marks[i].time, Thing::Kind::mark, i));
-    for (Column<Thing>* list : {&returns, &events, &rest}) {
+      rest.push_back(node(plan_.marks[i].time, Node::Kind::mark, i));
+    for (Column<Node>* list : {&returns, &events, &rest}) {
       sort_runs(*list, earlier);
-      plan_.things = merged(plan_.things, *list);
+      plan_.nodes = merged(plan_.nodes, *list);
     }
   }
   void add_stretches() {
@@ -129,11 +129,11 @@ class Planner {
     const auto add = [&](Time time, std::uint32_t stretch) {
       begins[plan_.stretches[stretch]].emplace_back(time, stretch);
     };
-    for (const Thing& thing : plan_.things)
-      if (thing.kind == Thing::Kind::returns)
-        add(thing.time, plan_.calls[thing.index].stretch);
-      else if (thing.kind == Thing::Kind::handoff)
-        add(thing.time, plan_.first_of_handoffs + thing.index);
+    for (const Node& node : plan_.nodes)
+      if (node.kind == Node::Kind::returns)
+        add(node.time, plan_.calls[node.index].stretch);
+      else if (node.kind == Node::Kind::handoff)
+        add(node.time, plan_.first_of_handoffs + node.index);
     std::vector<std::uint32_t> of_call;
     std::vector<std::size_t> begun(rank_.tracks.size());  // by thread, whose calls are in order
     for (const ReplayPlan::Call& call : plan_.calls) {
@@ -145,15 +145,15 @@ class Planner {
     }
     return of_call;
   }
-  static Thing thing(Time time, Thing::Kind kind, std::size_t index) {
+  static Node node(Time time, Node::Kind kind, std::size_t index) {
     return {time, kind, static_cast<std::uint32_t>(index)};
   }
-  static bool earlier(const Thing& a, const Thing& b) {
+  static bool earlier(const Node& a, const Node& b) {
     if (a.time != b.time) return a.time < b.time;
     return a.kind != b.kind ? a.kind < b.kind : a.index < b.index;
   }
-  static Column<Thing> merged(const Column<Thing>& a, const Column<Thing>& b) {
-    Column<Thing> both(a.size() + b.size());
+  static Column<Node> merged(const Column<Node>& a, const Column<Node>& b) {
+    Column<Node> both(a.size() + b.size());
     std::merge(a.begin(), a.end(), b.begin(), b.end(), both.begin(), earlier);
     return both;
   }

@@ -1,4 +1,4 @@
-// What a rank did, as a list of things in recorded order, each with its dependencies: the input of replay.
+// What a rank did, as a list of nodes in recorded order, each with its dependencies: the input of replay.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ struct ReplayPlan {
     trace::TrackId thread;
     timeline::Time time;
   };
-  struct Thing {
+  struct Node {
     enum class Kind : std::uint8_t { event, returns, handoff, mark };
     timeline::Time time;
     Kind kind;
@@ -62,7 +62,7 @@ struct ReplayPlan {
   Column<trace::TrackId> stretches;
   std::uint32_t first_of_handoffs = 0;  ///< index of the first stretch that a handoff begins
   std::vector<Mark> marks;
-  Column<Thing> things;  ///< by recorded time
+  Column<Node> nodes;  ///< by recorded time
 };
 
 /// `waits`: by row; `marks`: host times to follow. O(n log n) in calls and device events.

@@ -24,7 +24,7 @@ struct Replayed {
   std::vector<timeline::Time> marks;  ///< by mark of the plan
 };
 
-/// One pass over the plan's things, in whole ns. A thread's work takes its recorded time × its factor. An
+/// One pass over the plan's nodes, in whole ns. A thread's work takes its recorded time × its factor. An
 /// event starts when all its dependencies are done, plus its latency. A waiting call returns when its event
 /// has ended, plus its epilogue; in host time that is removed, it does not wait. A thread released by another
 /// thread resumes as long after the other stopped as recorded.

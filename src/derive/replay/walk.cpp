@@ -9,7 +9,7 @@ namespace {
 
 using timeline::Time;
 using trace::TrackId;
-using Thing = ReplayPlan::Thing;
+using Node = ReplayPlan::Node;
 
 constexpr Time kNotYet = std::numeric_limits<Time>::min();
 
@@ -22,7 +22,7 @@ ReplayWalk::ReplayWalk(const trace::Rank& rank, const ReplayPlan& plan, const Ch
       changes_(changes),
       gathering_(gathering),
       index_(index),
-      scale_(rank, std::span(changes.host.data(), plan.things.empty() ? 0 : changes.host.size()), pace),
+      scale_(rank, std::span(changes.host.data(), plan.nodes.empty() ? 0 : changes.host.size()), pace),
       shift_(rank.tracks.size()),
       stretch_shift_(plan.stretches.size(), kNotYet),
       out_{plan.start, plan.end, {}} {
@@ -31,10 +31,10 @@ ReplayWalk::ReplayWalk(const trace::Rank& rank, const ReplayPlan& plan, const Ch
 }
 
 bool ReplayWalk::run() {
-  for (; next_ < plan_.things.size(); ++next_) {
-    const Thing& thing = plan_.things[next_];
-    if (gathering_ != nullptr && !can_do(thing)) return false;
-    act(thing);
+  for (; next_ < plan_.nodes.size(); ++next_) {
+    const Node& node = plan_.nodes[next_];
+    if (gathering_ != nullptr && !can_do(node)) return false;
+    act(node);
   }
   return true;
 }
@@ -45,33 +45,33 @@ Replayed ReplayWalk::take() {
   return std::move(out_);
 }
 
-void ReplayWalk::act(const Thing& thing) {
-  switch (thing.kind) {
-    case Thing::Kind::event:
-      start(thing.index);
+void ReplayWalk::act(const Node& node) {
+  switch (node.kind) {
+    case Node::Kind::event:
+      start(node.index);
       break;
-    case Thing::Kind::returns:
-      come_back(thing.index);
+    case Node::Kind::returns:
+      come_back(node.index);
       break;
-    case Thing::Kind::handoff:
-      hand_over(thing.index);
+    case Node::Kind::handoff:
+      hand_over(node.index);
       break;
-    case Thing::Kind::mark:
-      out_.marks[thing.index] = clock(plan_.marks[thing.index].thread, plan_.marks[thing.index].time);
+    case Node::Kind::mark:
+      out_.marks[node.index] = clock(plan_.marks[node.index].thread, plan_.marks[node.index].time);
       break;
   }
 }
 
-/// True if the ends of everything that the thing waits for are known. Does not depend on the changes.
-bool ReplayWalk::can_do(const Thing& thing) {
-  if (thing.kind == Thing::Kind::returns) {
-    const ReplayPlan::Call& call = plan_.calls[thing.index];
+/// True if the ends of everything that the node waits for are known. Does not depend on the changes.
+bool ReplayWalk::can_do(const Node& node) {
+  if (node.kind == Node::Kind::returns) {
+    const ReplayPlan::Call& call = plan_.calls[node.index];
     return call.until_start || has_end(call.until);
   }
-  if (thing.kind != Thing::Kind::event) return true;
-  const ReplayPlan::Event& event = plan_.events[thing.index];
+  if (node.kind != Node::Kind::event) return true;
+  const ReplayPlan::Event& event = plan_.events[node.index];
   if (!has_end(event.before)) return false;
-  for (auto w = static_cast<std::size_t>(event.wait); w < waits_end(thing.index); ++w)
+  for (auto w = static_cast<std::size_t>(event.wait); w < waits_end(node.index); ++w)
     if (!has_end(plan_.waits[w].on)) return false;
   return true;
 }

@@ -16,7 +16,7 @@ class ReplayWalk {
   ReplayWalk(const trace::Rank& rank, const ReplayPlan& plan, const Changes& changes, double pace = 1,
              Gathering* gathering = nullptr, std::uint32_t index = 0);
 
-  /// Continues to the end (true), or to the first thing that needs the end of a meeting that is not over.
+  /// Continues to the end (true), or to the first node that needs the end of a meeting that is not over.
   bool run();
   /// The meeting at which it stopped.
   std::uint32_t awaited() const { return awaited_; }
@@ -29,10 +29,10 @@ class ReplayWalk {
   timeline::Time clock(trace::TrackId thread, timeline::Time time);
   void set_clock(trace::TrackId thread, timeline::Time recorded, timeline::Time now);
   timeline::Time after(std::int32_t on, timeline::Time recorded_start) const;
-  bool can_do(const ReplayPlan::Thing& thing);
+  bool can_do(const ReplayPlan::Node& node);
   bool has_end(std::int32_t event);
   std::size_t waits_end(std::size_t event) const;
-  void act(const ReplayPlan::Thing& thing);
+  void act(const ReplayPlan::Node& node);
   void start(std::size_t index);
   void end(std::size_t index);
   void come_back(std::size_t index);
@@ -51,7 +51,7 @@ class ReplayWalk {
   std::vector<timeline::Time> shift_;     // by track: time that its waits gained or lost, besides scaled work
   Column<timeline::Time> stretch_shift_;  // by stretch: its thread's shift during the stretch
   Replayed out_;
-  std::size_t next_ = 0;  // index of the next thing
+  std::size_t next_ = 0;  // index of the next node
   std::uint32_t awaited_ = 0;
   std::vector<std::uint32_t> closed_;
 };
