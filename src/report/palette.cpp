@@ -60,6 +60,7 @@ constexpr Word kWords[] = {
     {"backward", Family::host_backward},
     {"cpu", Family::host},
     {"host", Family::host},
+    {"matrix", Family::compute},
     {"gemm", Family::compute},
     {"matmul", Family::compute},
     {"conv", Family::compute},
