@@ -103,7 +103,7 @@ def measured():
         "",
         f"Reports ran on {results.found(r'- Machine: (.*?) [(]')} on {results.found(r'Written by .*? on ([0-9-]+)')}, with files in the "
         f"page cache. [bench/RESULTS.md](bench/RESULTS.md) lists {len(met)} requirements for them; {sum('not met' in one for one in met)} are not met.",
-        "[bench/COLLECT.md](bench/COLLECT.md) has the cost of recording. [bench/EXPLAIN.md](bench/EXPLAIN.md) has the quality of the advice, "
+        "[bench/COLLECT.md](bench/COLLECT.md) has the cost of recording. [bench/EXPLAIN.md](bench/EXPLAIN.md) rates the advice, "
         "with every run that falls short.",
     ]
     return "\n".join(lines) + "\n"

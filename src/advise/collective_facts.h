@@ -34,7 +34,7 @@ struct SlowLinks {
   double expected = 0;          ///< bytes/s
   std::int64_t exposed = 0;     ///< ns in the window, all slow ones, without waits where these are known
   std::int64_t beyond = 0;      ///< ns: the part of `exposed` beyond the time at the expected rate
-  double factor = 1;            ///< all collectives' time / now, if the slow ones had the expected rate
+  double factor = 1;            ///< share of all collectives' time left if slow ones ran at `expected`
 };
 /// If all ranks are open, waits are excluded from times and rates, by their share of all collectives' time:
 /// even the fastest collective may include a wait for a rank that is late in every step.

@@ -1,5 +1,5 @@
 // A table declared once, a line per column: its name, its source in a row of the answer, its unit and its
-// role. Answers are structs of numbers and ids; a Sheet is how they print.
+// role. Answers are structs of plain values; a Sheet is how they print.
 #pragma once
 
 #include <concepts>

@@ -1,6 +1,6 @@
 // The args of every event, without loss. Events with the same keys in the same order share a schema; an event
-// stores its schema's id and the start of its run of values (trace/values.h). Looking up one key over all
-// rows takes two loads per row.
+// stores its schema's id and the start of its run of values (trace/values.h). A key's place is looked up once
+// per schema (ArgLookup).
 #pragma once
 
 #include <bit>

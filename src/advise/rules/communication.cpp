@@ -17,61 +17,6 @@ namespace {
 using report::format_value;
 using report::Unit;
 
-constexpr std::string_view kBucketDoc =
-    R"(Looks for DDP's `copy_bucket_to_grad` ranges, at least `kManyFills` per step. The count alone is no
-sign: a clone per parameter gives the same count, so the range must be there. Saving: replay without what
-these ranges call and launch; their own time stays. It is mostly under 1 % of the step when the device limits.
-If the recording cannot be replayed: the idle time in what they call and, unless the host limits, the time of
-the copies.)";
-
-std::optional<Claim> bucket_copies(const Evidence& e, Bound bound) {
-  if (e.fact(&Facts::ddp_calls) == 0) return std::nullopt;
-  const analyze::Launched& copies = e.launched_in("reducer::copy_bucket_to_grad");
-  if (copies.ranges < kManyFills * e.steps()) return std::nullopt;
-  Claim f = claim(e, RuleId::N09,
-                  fmt::format("{} gradients per step are copied into and out of their bucket",
-                              format_value(copies.ranges / e.steps(), Unit::count)));
-  // The range's own work stays: it is done for a view as well.
-  const double kept = copies.host > 0 ? 1 - std::min(1.0, report::ratio(copies.called, copies.host)) : 0;
-  const auto idle = static_cast<std::int64_t>((1 - kept) * static_cast<double>(copies.idle));
-  save(f, report::plus(idle, bound == Bound::host ? 0 : copies.device) / e.steps(), 0, 1);
-  change(f,
-         {scale_any(Scale::What::host, {"reducer::copy_bucket_to_grad"}, kept),
-          scale_any(Scale::What::device, {"reducer::copy_bucket_to_grad"}, 0)},
-         0.0);
-  f.confidence = Confidence::high;
-  f.because = "the reducer's copies are in the file";
-  f.evidence = {see::operators("copy_bucket_to_grad")};
-  f.remedy = "DistributedDataParallel(..., gradient_as_bucket_view=True).";
-  f.verify = "No copy_bucket_to_grad remains.";
-  return f;
-}
-
-constexpr std::string_view kBroadcastDoc =
-    R"(Looks for `unflatten_dense_tensors`, at least once per step, in a program that calls
-DistributedDataParallel.forward: DDP broadcasts buffers from rank 0 and unpacks them one by one. Saving:
-replay without them, at least `kBroadcastPessimism` of it. That is much where the host limits, and next to
-nothing where the device does. If the recording cannot be replayed: the idle time inside these ranges.)";
-
-std::optional<Claim> buffer_broadcast(const Evidence& e, Bound) {
-  if (e.fact(&Facts::ddp_calls) == 0) return std::nullopt;
-  const analyze::Launched& copies = e.launched_in("unflatten_dense_tensors");
-  if (copies.ranges < e.steps()) return std::nullopt;
-  Claim f = claim(e, RuleId::N10,
-                  "Every forward pass broadcasts the model's buffers and copies them back one by one");
-  save(f, copies.idle / e.steps(), kBroadcastPessimism, 1);
-  change(f, {scale_any(Scale::What::op, {"flatten_dense_tensors", "c10d::broadcast_"}, 0)},
-         kBroadcastPessimism);
-  f.confidence = Confidence::high;
-  f.because = "the broadcasts and their unpacking are in the file";
-  f.evidence = {see::operators("unflatten_dense_tensors")};
-  f.remedy =
-      "DistributedDataParallel(..., broadcast_buffers=False) where BatchNorm statistics may differ per rank; "
-      "SyncBatchNorm otherwise.";
-  f.verify = "No broadcast in DistributedDataParallel.forward.";
-  return f;
-}
-
 /// Exposed time of all-gathers that the step waits for, ns in the window; 0 if they hide well.
 std::int64_t waited_gathers(const Evidence& e) {
   std::int64_t count = 0, total = 0, exposed = 0;
@@ -387,8 +332,6 @@ std::optional<Claim> slow_backend(const Evidence& e, Bound bound) {
 }
 
 constexpr Rule kCommunicationRules[] = {
-    {RuleId::N09, "gradients are copied into and out of buckets", true, bucket_copies, kBucketDoc},
-    {RuleId::N10, "buffers are broadcast in every forward", true, buffer_broadcast, kBroadcastDoc},
     {RuleId::N02, "many small collectives", true, many_collectives, kTinyDoc},
     {RuleId::N03, "collectives are slower than the links", true, slow_transfers, kSlowTransfersDoc},
     {RuleId::N06, "gradients are reduced late", true, late_start, kLateDoc},

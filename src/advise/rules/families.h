@@ -20,6 +20,7 @@ std::span<const Rule> kernel_rules();         // K
 std::span<const Rule> rework_rules();         // K: convolution setup, recomputation, clock drift
 std::span<const Rule> product_rules();        // K, P, of matrix products by their sizes
 std::span<const Rule> precision_rules();      // P
+std::span<const Rule> ddp_rules();            // N: DistributedDataParallel's own copies
 std::span<const Rule> communication_rules();  // N
 std::span<const Rule> rank_rules();           // N, of several ranks
 std::span<const Rule> memory_rules();         // A

@@ -1,4 +1,4 @@
-// Forms of rules for recordings without a device: operators compute there, and the main thread's work is the
+// Forms of rules for recordings without a device: there the CPU computes, and the main thread's work is the
 // step.
 #pragma once
 

@@ -56,7 +56,7 @@ inline constexpr std::size_t kMaxRows = 100'000;
 /// `rows` are by rank, and by start within a rank. Rows of the same group are matched by sequence number if
 /// all have one; else by order in each profiler step in which all members have equally many; else by the
 /// longest common subsequence with the member that has the most rows (at most kMaxRows). Only runs of at
-/// least 3 in a subsequence count. Rows that differ in exchange or size do not match.
+/// least 3 in it count. Matched rows have one exchange and, if it is even, one size.
 ///
 /// `numbers` are the rank numbers by which messages name their ends; without them no message is matched.
 /// Sequence numbers of messages are local to a rank. So messages from one rank to another, in one group and

@@ -1,4 +1,4 @@
-// Simulated slow ranks are found with their part; equal ranks give no straggler.
+// A simulated slow rank is found, and its slow part; equal ranks give none.
 #include "derive/ranks/stragglers.h"
 
 #include <gtest/gtest.h>

@@ -14,7 +14,7 @@ struct Heat {
   const Column* across = nullptr;  ///< second key
   const Column* value = nullptr;   ///< first numeric value column
   std::vector<std::string> lines, columns;
-  std::vector<std::size_t> row_at;  ///< table row of lines x columns, kNowhere when there is none
+  std::vector<std::size_t> row_at;  ///< table row of each cell, line by line; kNowhere: no row
   double least = 0, most = 0;
 
   static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
