@@ -171,7 +171,8 @@ std::string when_it_fires(std::string_view doc) {
   std::string sentence(doc.substr(from, stop == std::string_view::npos ? stop : stop - from));
   std::erase_if(sentence, [](char c) { return c == '`' || c == '*'; });
   sentence.front() = 'f';
-  while (sentence.ends_with('.') || sentence.ends_with('\n')) sentence.pop_back();
+  std::replace(sentence.begin(), sentence.end(), '\n', ' ');
+  while (sentence.ends_with('.') || sentence.ends_with(' ')) sentence.pop_back();
   return " It " + with_values(sentence) + ".";
 }
 
@@ -239,8 +240,9 @@ void explain_health(Explained& out, const HealthRule& rule, const Evidence& evid
   const char* does = row->grade == HealthClass::A   ? "stops the conclusions that it affects"
                      : row->grade == HealthClass::B ? "lowers confidence"
                                                     : "informs";
-  out.sentence = fmt::format("Fires, class {} ({}): {} Affects {}. {}", static_cast<char>(row->grade), does,
-                             row->what, row->suffers, row->remedy);
+  out.sentence = fmt::format("Fires, class {} ({}): {}", static_cast<char>(row->grade), does, row->what);
+  if (!row->suffers.empty()) out.sentence += fmt::format(" Affects {}.", row->suffers);
+  if (!row->remedy.empty()) out.sentence += fmt::format(" {}", row->remedy);
 }
 
 }  // namespace

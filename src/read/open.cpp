@@ -52,6 +52,8 @@ Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions&
       parsed[i] = parse_file(path, kineto);
     });
     for (std::size_t i = 0; i < group; ++i) {
+      done += std::max<std::int64_t>(0, bytes_of({(*files)[from + i]}));
+      if (options.progress) options.progress(done, total);
       if (!parsed[i]->ok()) {
         if (!first_error) first_error = parsed[i]->error();
         unread.push_back(parsed[i]->error().text());
@@ -61,7 +63,6 @@ Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions&
       unread.insert(unread.end(), of_path.unread.begin(), of_path.unread.end());
       left_out += of_path.left_out;
       for (ParsedFile& file : of_path.files) {
-        done += file.rank.reading.text_bytes;
         seal(trace, std::move(file), threads);
         trace::Rank& rank = trace.ranks.back();
         if (rank.rank >= kMaxRanks) rank.rank = -1;

@@ -43,8 +43,9 @@ double last_wave(const Product& p) {
 }
 
 std::string text_of(const Product& p) {
-  return fmt::format("{} {}×{}×{} in {}", p.op, p.m, p.n, p.k,
-                     p.dtype == DType::unknown ? "" : name_of(p.dtype));
+  std::string text = fmt::format("{} {}×{}×{}", p.op, p.m, p.n, p.k);
+  if (p.dtype != DType::unknown) text += fmt::format(" in {}", name_of(p.dtype));
+  return text;
 }
 
 /// Median rate of aligned products of that type, FLOP/s; 0 when there is none.
