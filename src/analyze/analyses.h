@@ -1,4 +1,4 @@
-// The array of all analyses. CLI, HTTP, Python, the web menu and docs/analyses.md read it.
+// The array of all analyses. The CLI, Python and docs/analyses.md read it.
 #pragma once
 
 #include <cstdint>

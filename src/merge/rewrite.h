@@ -1,4 +1,4 @@
-// Replaces the fields of an event's text that other sources use too: times, pid, tid and ids.
+// Replaces what must change in an event's text: times, pid, tid, ids and process names.
 #pragma once
 
 #include <string>

@@ -43,7 +43,7 @@ std::uint32_t BatchMemory::lane_in(Batch& batch, LaneId lane, const Vocabulary& 
 void BatchMemory::keep(const ParsedRows& rows, const Vocabulary& words, Batch& batch) {
   const std::size_t bytes = rows.rows.size() * sizeof(ParsedRow) + rows.flows.size() * sizeof(ParsedFlow);
   if (bytes > size_ - used_) {
-    size_ = piece_ == nullptr ? bytes : std::max(bytes, kPiece);  // most files are one batch
+    size_ = piece_ == nullptr ? bytes : std::max(bytes, kPiece);  // small files: one batch
     piece_ = allocate(size_);
     used_ = 0;
   }

@@ -1,4 +1,4 @@
-// Parameters of an analysis, declared as data. CLI flags, query strings, Python keywords and forms are made
+// Parameters of an analysis, declared as data. CLI flags, Python keywords and completion are made
 // from them.
 #pragma once
 

@@ -55,7 +55,7 @@ TEST(DeviceRules, ExposedCopy) {
   EXPECT_FALSE(has({{beside, {96, kGemm}}}, "C02"));
 }
 
-// 10 MB in 2 ms are 5 GB/s of 50: at that rate the copy would take 0.2 ms.
+// 10 MB in 2 ms are 5 GB/s. At the link's 50 GB/s it would be 0.2 ms.
 TEST(DeviceRules, SlowLink) {
   Work copy{1, "Memcpy HtoD (Pinned -> Device)", 2000, "gpu_memcpy", kSized + "10000000"};
   EXPECT_EQ(cell({{copy, {80, kGemm}}}, "C03", "saving_high"), "1800000");

@@ -14,7 +14,7 @@ struct DeviceMetrics {
   double utilization = 0;                      ///< share of the window in which a kernel runs, not a copy
   double sm_efficiency = report::kNoReal;      ///< absent when no kernel of the device has blocks per SM
   double occupancy = report::kNoReal;          ///< absent when no kernel has it inside the window
-  double tensor_core_share = report::kNoReal;  ///< share of the kernel time that operators launched
+  double tensor_core_share = report::kNoReal;  ///< of the time of kernels that operators launched
 };
 
 /// One entry per `device` arg of kernels, in ascending order; ids of 64 and more are left out. `window` is

@@ -15,7 +15,7 @@ struct Changes {
   };
   std::vector<Host> host;      ///< if several overlap, the smallest factor applies
   std::vector<double> device;  ///< by event of the plan; empty: all 1
-  std::vector<double> starts;  ///< by event: factor on latency (fewer events start less often); empty: all 1
+  std::vector<double> starts;  ///< by event: factor on latency (below 1: fewer of them start); empty: all 1
   double waits = 1;            ///< factor on the time in calls that wait for device work
 };
 

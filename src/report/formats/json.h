@@ -1,4 +1,4 @@
-// A Report as JSON: the contract that the command line, HTTP and Python share. Raw values in the column's
+// A Report as JSON: the contract that the command line and Python share. Raw values in the column's
 // unit, times as integer nanoseconds, absent values as null, never NaN. Always valid UTF-8 and valid JSON.
 //   {"report":"steps","tables":[{"title":"…","shape":"table","columns":[{"name":"…","unit":"ns","role":"value"}],
 //    "rows":[[…]]}],"notes":["…"]}
