@@ -137,7 +137,7 @@ void read_module_hierarchy(const trace::Trace& trace, const Rank& rank, const St
 
 /// By row, for ranges at or below a backward op: the path of the forward op.
 Column<PathId> forward_paths(const Rank& rank, ForwardOps& forward, const Column<Row>& backward,
-                                  const Column<PathId>& path) {
+                             const Column<PathId>& path) {
   const EventTable& e = rank.events;
   forward.index([&](Row row) { return path[row] != kNoPath; });
   Column<PathId> out(e.size(), kNoPath);
