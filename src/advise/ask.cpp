@@ -11,14 +11,15 @@ namespace stepscope::advise {
 
 Result<const analyze::Analysis*> analysis_named(std::string_view name) {
   if (const analyze::Analysis* analysis = find_analysis(name)) return analysis;
-  for (const analyze::Tool tool : {analyze::Tool::tensorboard_plugin, analyze::Tool::hta})
-    if (const auto found = form_named(tool, name))
-      return Error{fmt::format("'{0}' is another tool's name for '{1}': ask {1} with --{2}.", name,
-                               found->question->name, analyze::flag_of(tool).name),
-                   ""};
   std::vector<std::string> names;
   for (const analyze::Analysis& known : all_analyses()) names.emplace_back(known.name);
-  return Error{fmt::format("there is no analysis '{}'.{}", name, report::did_you_mean(name, names)), ""};
+  const std::string near = report::did_you_mean(name, names);
+  for (const analyze::Tool tool : {analyze::Tool::tensorboard_plugin, analyze::Tool::hta})
+    if (const auto found = form_named(tool, name))
+      return Error{fmt::format("'{0}' is another tool's name for '{1}': ask {1} with --{2}.{3}", name,
+                               found->question->name, analyze::flag_of(tool).name, near),
+                   ""};
+  return Error{fmt::format("there is no analysis '{}'.{}", name, near), ""};
 }
 
 std::optional<FormNamed> form_named(analyze::Tool tool, std::string_view name) {

@@ -69,10 +69,11 @@ std::string remedy_of(const WaitingCall& wait) {
 }
 
 void name_wait(WaitingCall& wait, CopyDirection copy) {
-  wait.what = !wait.op.empty()                ? wait.op
-              : has(wait.call, "Event")       ? "an event's synchronize()"
-              : has(wait.call, "Synchronize") ? "torch.cuda.synchronize()"
-                                              : wait.call;
+  wait.what = !wait.op.empty()                      ? wait.op
+              : has(wait.call, "Event")             ? "an event's synchronize()"
+              : has(wait.call, "StreamSynchronize") ? "a stream's synchronize()"
+              : has(wait.call, "Synchronize")       ? "torch.cuda.synchronize()"
+                                                    : wait.call;
   for (const Written& known : kWritten) {
     if (known.op != wait.op) continue;
     wait.what = known.what;

@@ -140,6 +140,12 @@ void note_reading(const Rank& rank, std::vector<std::string>& notes) {
         fmt::format("{}: {} events with a missing, negative or absurd time were set to zero length or left "
                     "out.",
                     rank.path, r.clamped_times));
+  if (r.crowded_args > 0)
+    notes.push_back(
+        fmt::format("{}: the args of {} events are kept as one text, \"(more args)\": the file has too many "
+                    "different keys, or an event "
+                    "over 256. Ids and shapes in them are not used.",
+                    rank.path, r.crowded_args));
   if (r.unmatched_ends > 0)
     notes.push_back(fmt::format("{}: {} end event{} (ph E) without a begin {} left out.", rank.path,
                                 r.unmatched_ends, r.unmatched_ends == 1 ? "" : "s",

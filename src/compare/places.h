@@ -27,7 +27,7 @@ class Places {
  private:
   derive::CallPaths paths_;
   Column<derive::PathId> path_;  // by row
-  std::vector<bool> is_op_;           // by path
+  std::vector<bool> is_op_;      // by path
   analyze::ModulePaths modules_;
   std::vector<std::string> module_names_;  // by path
 };

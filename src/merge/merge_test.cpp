@@ -81,7 +81,7 @@ struct Folder {
   }
 };
 
-std::string rank_file(int rank, int correlation) {
+std::string rank_file(int rank, std::int64_t correlation) {
   return R"({"distributedInfo":{"rank":)" + std::to_string(rank) +
          R"(},"traceEvents":[
 {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":70,"tid":70,"ts":1700000000000000,"dur":5,"args":{"correlation":)" +
@@ -121,6 +121,23 @@ TEST(Merge, ReadsAsTheRanksThatItWasMadeOf) {
     EXPECT_EQ(trace::ArgReader(*trace, rank, "correlation").integer(0), 5);
   }
   EXPECT_EQ(trace->ranks[1].rank, 1);
+}
+
+TEST(Merge, IdsBeyond32BitsComeBack) {
+  const Folder folder;
+  for (const std::int64_t id : {2'147'483'598LL, 2'147'483'648LL, 3'000'000'000LL, 4'294'967'246LL,
+                                4'294'967'301LL, 1'099'511'627'776LL, 4'611'686'018'427'387'904LL}) {
+    const std::string a = folder.write("a.json", rank_file(0, id)),
+                      b = folder.write("b.json", rank_file(1, 7));
+    const std::string path = folder.write("m.json", merged_text({a, b}));
+    const auto trace = read::open({&path, 1});
+    ASSERT_TRUE(trace.ok()) << trace.error().text();
+    ASSERT_EQ(trace->ranks.size(), 2u);
+    for (const trace::Rank& rank : trace->ranks) {
+      EXPECT_EQ(trace::ArgReader(*trace, rank, "correlation").integer(1), rank.rank == 0 ? id : 7);
+      EXPECT_EQ(rank.events.launch[1], 0u);
+    }
+  }
 }
 
 TEST(Merge, OfAMergeIsTheMergeOfAll) {

@@ -137,7 +137,7 @@ struct Batch {
   std::vector<NameEvent> names;
   std::vector<trace::StringId> first_uses;  ///< strings in the order this block first used them
   std::uint32_t listed = 0;                 ///< events of every phase
-  std::int64_t clamped_times = 0;
+  std::int64_t clamped_times = 0, crowded_args = 0;
   std::vector<trace::Loss> losses;  ///< the first few
   std::int64_t loss_count = 0, lost_bytes = 0;
 

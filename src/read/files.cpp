@@ -33,6 +33,8 @@ constexpr std::size_t kHead = std::size_t{1} << 16;  // bytes from which the for
 Result<Parsed> parse_merged(const std::string& path, MergedFile merged, const KinetoOptions& options) {
   Parsed parsed;
   std::optional<Error> first_error;
+  KinetoOptions of_source = options;
+  of_source.wide = true;             // restored ids may be larger than the merged ones
   std::vector<std::size_t> indices;  // by file: index of its source
   for (std::size_t i = 0; i < merged.sources().size(); ++i) {
     const MergedSource source = merged.sources()[i];
@@ -41,7 +43,7 @@ Result<Parsed> parse_merged(const std::string& path, MergedFile merged, const Ki
       continue;
     }
     const std::string name = path + "/" + source.name;
-    auto file = parse_kineto(name, [&] { return merged.section(i); }, options);
+    auto file = parse_kineto(name, [&] { return merged.section(i); }, of_source);
     if (!file) {
       if (!first_error) first_error = file.error();
       parsed.unread.push_back(file.error().text());
@@ -125,6 +127,8 @@ Result<std::vector<std::string>> files_of(std::span<const std::string> paths,
       files.push_back(path);
       continue;
     }
+    if (const fs::directory_iterator listed(path, error); error)
+      return Error{"cannot be opened: " + error.message(), path};
     const std::vector<std::string> found = files_below(path, fits);
     if (found.empty())
       return Error{"no trace file (*.json, *.json.gz, *.stepscope) is below this directory", path};

@@ -57,9 +57,11 @@ struct Reading {
   std::int64_t clamped_times = 0;   ///< negative or absurdly large durations and times
   std::int64_t unmatched_ends = 0;  ///< end events (ph E) without a begin, left out
   std::int64_t open_begins = 0;  ///< begin events (ph B) without an end, extended to the end of their thread
-  bool complete = true;          ///< the document was not cut off
-  bool only_critical = false;    ///< a copy made by `overlay`, with only the critical path
-  std::string format;            ///< e.g. "kineto"
+  std::int64_t crowded_args =
+      0;                 ///< events whose last args are one text, "(more args)": too many different keys
+  bool complete = true;  ///< the document was not cut off
+  bool only_critical = false;  ///< a copy made by `overlay`, with only the critical path
+  std::string format;          ///< e.g. "kineto"
   std::vector<Loss> first_losses;
 };
 

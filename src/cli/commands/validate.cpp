@@ -71,6 +71,11 @@ std::string trouble(const trace::Reading& r) {
     return fmt::format(
         "{} event{} had a missing, negative or absurd time; such events are left out or have no length.",
         r.clamped_times, r.clamped_times == 1 ? "" : "s");
+  if (r.crowded_args > 0)
+    return fmt::format(
+        "the args of {} event{} are kept as one text, \"(more args)\": the file has too many different keys, "
+        "or an event over 256.",
+        r.crowded_args, r.crowded_args == 1 ? "" : "s");
   if (r.unmatched_ends > 0)
     return fmt::format("{} end event{} (ph E) had no begin and {} left out.", r.unmatched_ends,
                        r.unmatched_ends == 1 ? "" : "s", r.unmatched_ends == 1 ? "is" : "are");
@@ -78,11 +83,12 @@ std::string trouble(const trace::Reading& r) {
 }
 
 std::string title_of(std::size_t damaged_files, std::size_t files, bool absurd_times, bool no_begins,
-                     bool contradicts) {
+                     bool crowded, bool contradicts) {
   if (damaged_files > 0)
     return fmt::format("{} of {} file{} {} damaged", damaged_files, files, files == 1 ? "" : "s",
                        damaged_files == 1 ? "is" : "are");
   return absurd_times  ? "Every file was read to its end; some events have impossible times"
+         : crowded     ? "Every file was read to its end; some events have too many args to index"
          : contradicts ? "Every file was read to its end; some files contradict themselves"
          : no_begins   ? "Every file was read to its end; some range ends have no begin"
                        : "Every file was read to its end without loss";
@@ -100,13 +106,14 @@ int run_validate(const Call& call) {
   report::Table lost = damage(files);
   if (lost.rows() > 0 && !in_text) report.tables.push_back(std::move(lost));
   std::size_t bad = trace->unread.size();
-  bool absurd_times = false, no_begins = false;
+  bool absurd_times = false, no_begins = false, crowded = false;
   for (const std::string& reason : trace->unread) report.notes.push_back("Not read: " + reason);
   for (const ReadFile& of : files) {
     const trace::Reading& reading = of.reading;
     bad += damaged(reading);
     absurd_times |= reading.clamped_times > 0;
     no_begins |= reading.unmatched_ends > 0;
+    crowded |= reading.crowded_args > 0;
     if (const std::string wrong = trouble(reading); !wrong.empty())
       report.notes.push_back(of.path + ": " + wrong);
     if (const std::int64_t open = reading.open_begins; open > 0)
@@ -122,7 +129,7 @@ int run_validate(const Call& call) {
     for (const std::string& fault : file.faults) report.notes.push_back(file.path + ": " + fault);
   }
   report.tables.front().title =
-      title_of(bad, files.size() + trace->unread.size(), absurd_times, no_begins, contradicts);
+      title_of(bad, files.size() + trace->unread.size(), absurd_times, no_begins, crowded, contradicts);
   const int printed = print(call, report);
   const bool fine = bad == 0 && !absurd_times && !no_begins && !contradicts;
   return printed != kDone ? printed : fine ? kDone : kFailed;

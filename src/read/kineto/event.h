@@ -20,8 +20,10 @@ class EventParser {
  public:
   using Sink = Batch;
 
-  /// `drawn`: also keep events that an overlay drew.
-  explicit EventParser(Vocabulary& vocabulary, bool drawn = false) : words_(vocabulary), drawn_(drawn) {}
+  /// `drawn`: also keep events that an overlay drew. `wide`: integers take two words even if they fit into
+  /// one.
+  explicit EventParser(Vocabulary& vocabulary, bool drawn = false, bool wide = false)
+      : words_(vocabulary), drawn_(drawn), wide_(wide) {}
 
   enum class Outcome : std::uint8_t {
     read,     ///< p is after the event
@@ -109,7 +111,7 @@ class EventParser {
   void add_row(const Fields& f, trace::Kind kind, std::int64_t end);
 
   Vocabulary& words_;
-  const bool drawn_;
+  const bool drawn_, wide_;
   Batch* batch_ = nullptr;
   ParsedRows parsed_;
   std::array<std::int64_t, kMaxFields + 1> values_;  // arg values of the event being read

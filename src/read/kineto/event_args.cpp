@@ -72,8 +72,8 @@ bool EventParser::parse_arg(const char*& p, Fields& f) {
   std::int64_t value = 0;
   if (!parse_arg_value(p, type, value)) return false;
   values_[f.field_count++] = value;
-  const bool wide =
-      type == ArgType::real || (type == ArgType::integer && value != static_cast<std::int32_t>(value));
+  const bool wide = type == ArgType::real ||
+                    (type == ArgType::integer && (wide_ || value != static_cast<std::int32_t>(value)));
   const bool fits = hit && type == guess.field.type && (guess.field.wide || !wide);
   f.schema = fits ? guess.next : extend(f.schema, {key, type, wide});
   return true;

@@ -56,6 +56,7 @@ bool EventParser::is_left_out(const Fields& f) const {
 }
 
 void EventParser::add(const Fields& f) {
+  batch_->crowded_args += f.has_more;
   if (f.phase == 'M') {
     for (std::size_t i = 0; i < f.field_count; ++i) {
       const trace::ArgField field = words_.schemas.fields(f.schema)[i];

@@ -121,7 +121,7 @@ Pass read_serially(ByteSource& source, const KinetoOptions& options) {
   Pass pass;
   pass.words.resize(1);
   BlockReader reader(source, false, options.blocks);
-  DocumentParser<EventParser> parser(pass.words[0], options.drawn);
+  DocumentParser<EventParser> parser(pass.words[0], options.drawn, options.wide);
   Block block;
   while (reader.next(block)) {
     Batch batch;
@@ -148,7 +148,7 @@ std::optional<Pass> read_in_parallel(ByteSource& source, const KinetoOptions& op
   std::atomic<bool> wrong{false};
   std::atomic<std::int64_t> wasted{0};
   const auto work = [&](std::size_t thread) {
-    DocumentParser<EventParser> parser(pass.words[thread], options.drawn);
+    DocumentParser<EventParser> parser(pass.words[thread], options.drawn, options.wide);
     Block block;
     while (!wrong && reader.next(block)) {
       Batch batch;
@@ -189,6 +189,7 @@ void count_reading(trace::Rank& rank, const Pass& pass, const ByteSource& source
     reading.losses += batch.loss_count;
     reading.lost_bytes += batch.lost_bytes;
     reading.clamped_times += batch.clamped_times;
+    reading.crowded_args += batch.crowded_args;
     for (const trace::Loss& loss : batch.losses) describe(reading.first_losses, loss);
   }
 }

@@ -15,7 +15,8 @@ namespace stepscope::read {
 struct KinetoOptions {
   unsigned threads = 1;
   BlockSizes blocks;
-  bool drawn = false;                                       ///< also keep events that an overlay drew
+  bool drawn = false;  ///< also keep events that an overlay drew
+  bool wide = false;   ///< integers of args may be replaced by larger ones
   std::function<void(std::int64_t stored_bytes)> progress;  ///< may be empty
 };
 

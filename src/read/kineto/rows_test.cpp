@@ -49,6 +49,7 @@ TEST(KinetoArgs, MoreThanAreIndexedAreKeptAsText) {
   const trace::ArgReader first(trace, trace.ranks[0], "k255"), more(trace, trace.ranks[0], "(more args)");
   EXPECT_EQ(first.integer(0), 255);
   EXPECT_EQ(more.text(0), "{" + args + "}");
+  EXPECT_EQ(trace.ranks[0].reading.crowded_args, 1);
   EXPECT_EQ(trace.ranks[0].reading.losses, 0);
 }
 

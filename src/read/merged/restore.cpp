@@ -71,8 +71,7 @@ class Restorer {
     for (const auto& [word, field, space] : id_fields_[schema]) {
       const std::int64_t shift = source_.id_shifts[static_cast<std::size_t>(space)];
       const std::int64_t value = values.get(at + word, field.wide);
-      // A smaller id was not written by a merge. It stays, as it may not fit once shifted.
-      if (field.type == trace::ArgType::integer && !is_no_id(value) && value >= shift)
+      if (field.type == trace::ArgType::integer && !is_no_id(value))
         values.set(at + word, field.wide, value - shift);
       if (field.type != trace::ArgType::text) continue;
       const std::int64_t number = integer_of(words_.strings[static_cast<trace::StringId>(value)], 0);
