@@ -97,7 +97,7 @@ def test_files(recording, tmp_path):
     assert raw[:2] == [[-1, 1, 7, 7], [START + 5000, 2, 100, 2]] and len(raw) == 17
     timeline.write(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
-    assert "Memory of cpu: at most 267 B" in page and page.count("<polygon") == 7 and "src=" not in page
+    assert "Memory of cpu: 267 B at the peak" in page and page.count("<polygon") == 7 and "src=" not in page
     assert "<td>100 B</td><td>100 B</td>" in page  # input: at the peak, and its maximum
 
 
