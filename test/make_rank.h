@@ -1,4 +1,4 @@
-// Traces for tests: JSON text through the real reader, and the answers as cells.
+// For tests: traces from JSON text by the real reader, and the cells of answers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ inline trace::Trace open_json(std::string_view json) {
   return std::move(trace).value();
 }
 
-/// A document of these events, given as the text between the brackets of "traceEvents".
+/// Reads a file with these events: the text between the brackets of "traceEvents".
 inline trace::Trace open_events(std::string_view events) {
   return open_json("{\"schemaVersion\": 1, \"traceEvents\": [" + std::string(events) + "]}");
 }

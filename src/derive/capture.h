@@ -33,7 +33,7 @@ struct Capture {
   std::int64_t device_without_launch = 0;  ///< device events whose call is not in the file
   std::int64_t unlinked_in_window = 0;     ///< device events in the window whose call is not in the file
   std::int64_t device_before_launch = 0;   ///< device events that start > 5 µs before their launch
-  std::int64_t largest_lead = 0;           ///< ns: the largest lead of a device event before its launch
+  std::int64_t largest_lead = 0;           ///< ns: the largest lead of a device event over its launch
   std::int64_t graph_launches = 0;
   // Times.
   std::int64_t host_span = 0;   ///< whole rank: first host range's start to last host range's end

@@ -129,8 +129,8 @@ void join(std::vector<Source>& sources, bool align) {
   }
 }
 
-/// Moves times that count from the start of the recording to the start of the rank's recording, or of the
-/// earliest recording.
+/// Puts the first event of a source with relative times at the start of its rank's recording, or else of
+/// the earliest one.
 void place_relative(std::vector<Source>& sources, std::vector<std::string>& notes) {
   std::int64_t first = trace::kNoTime;
   for (const Source& source : sources)

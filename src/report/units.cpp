@@ -36,7 +36,7 @@ constexpr Scale kShare[] = {{0.01, "%"}};
 constexpr Scale kCount[] = {{1, ""}, {1e6, "M", 1e7}, {1e9, "G"}, {1e12, "T"}};
 constexpr Scale kPlain[] = {{1, ""}};
 
-constexpr double kMax = 1e15;  // from here on numbers are written with an exponent
+constexpr double kMax = 1e15;  // numbers this large are written with an exponent
 
 std::span<const Scale> scales_of(Unit unit) {
   static constexpr std::span<const Scale> kOfUnit[] = {kPlain, kCount,    kTime,     kBytes,    kShare,

@@ -108,7 +108,7 @@ class Cupti : public FakeRecording {
     const trace::Trace trace = read();
     const trace::Rank& rank = trace.ranks[0];
     const trace::EventTable& e = rank.events;
-    EXPECT_EQ(rows(trace, Kind::runtime).size(), 5U);  // the question is not recorded
+    EXPECT_EQ(rows(trace, Kind::runtime).size(), 5U);  // without cudaGetDevice
     const auto kernels = rows(trace, Kind::kernel);
     ASSERT_EQ(kernels.size(), 3U);
     int inside = 0;

@@ -78,7 +78,7 @@ class EventWriter {
   std::int64_t events_ = 0;
   std::vector<std::string> kernel_args_;  ///< per work: args that are the same in every launch
   std::vector<std::string> call_args_;    ///< per work: its args on the launching call
-  std::vector<bool> flow_source_;         ///< per span: the last forward op of its autograd node
+  std::vector<bool> flow_source_;         ///< per span: whether it is its node's last forward op
 };
 
 }  // namespace stepscope::make_trace

@@ -116,7 +116,7 @@ class Stage {
   const Hardware& hw_;
   const Vendor& v_;
   Builder b_;
-  int ahead_ = 0;                          // forward passes before the first backward pass
+  int ahead_ = 0;                          // forward passes ahead of the backward passes
   std::deque<Model> models_;               // one for each micro-batch in flight
   std::map<Channel, std::uint32_t> sent_;  // events after the last messages
 };

@@ -33,15 +33,15 @@ std::int64_t waited_gathers(const Evidence& e) {
 }
 
 constexpr std::string_view kTinyDoc =
-    R"(Looks for at least `kManyCollectives` small collectives per step (`collectives`) that cost
-`kCollectiveShare` of the window, exposed or on the host. A collective is small below `kSmallMessage`. Where
-gradients are reduced, or may be (a backward pass, sizes are not recorded), it is also small if its median is
-shorter than `kShortCollective`. Saving: replay with a tenth to half of the host time in `c10d::` ranges;
-unless the host limits, also with collectives at 0 (buckets hide behind the backward pass) to 0.7 of their
-length. The finding blames latency, with high confidence, only if collectives shorter than 50 µs take most of
-their time (`brief`). Tensor-parallel inference issues 70 per step by design, of larger messages that the next
-operator waits for: they cannot be merged. Without a device: as many collectives on the CPU (`host_time`) with
-that exposed share; saving `kMergedLeast` to `kSlowedToo` of the exposed time.)";
+    R"(Looks for at least `kManyCollectives` small collectives per step (`collectives`) that cost `kCollectiveShare`
+of the window, exposed or on the host. A collective is small below `kSmallMessage`. Where gradients are
+reduced, or may be (training, sizes not recorded), it is also small if its row's `p50` is shorter than
+`kShortCollective`. Saving: replay with a tenth to half of the host time in `c10d::` ranges; unless the host
+limits, also with collectives at 0 (buckets hide behind the backward pass) to 0.7 of their length. The finding
+blames latency, with high confidence, only if collectives shorter than 50 µs take most of their time
+(`brief`). Tensor-parallel inference needs 70 larger ones per step; the next operator waits for each, so they
+cannot be merged. Without a device: as many collectives on the CPU (`host_time`) with that exposed share;
+saving `kMergedLeast` to `kSlowedToo` of the exposed time.)";
 
 std::optional<Claim> many_collectives(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only) return many_collectives_on_cpu(e);
@@ -83,16 +83,15 @@ std::optional<Claim> many_collectives(const Evidence& e, Bound bound) {
 }
 
 constexpr std::string_view kSlowTransfersDoc =
-    R"(Looks for collectives of at least `kLargeMessage` with a bus rate below `kSlowLinkShare` of what such
-devices reach: 100 GB/s over NVLink or xGMI within a host, 10 GB/s over PCIe, 20 GB/s over the network for
-more than 8 ranks. The rate (`collectives`) is that of the shortest one, which waited least for other ranks.
-Their exposed time is at least `kInformedShare` of the window. Needs the sizes that PyTorch 2.3 and later
-record beside collectives. Silent when the host limits.
+    R"(Looks for collectives of at least `kLargeMessage` with a bus rate below `kSlowLinkShare` of what such devices
+reach: 100 GB/s over NVLink or xGMI within a host, 10 GB/s over PCIe, 20 GB/s over the network for more than 8
+ranks. The rate (`collectives`) is that of the shortest one, which waited least for other ranks. Their exposed
+time is at least `kInformedShare` of the window. Needs the sizes that PyTorch 2.3 and later record beside
+collectives. Silent when the host limits.
 
 If not all ranks of the collective are open, or no collective is matched, a rank that is late in every step
-looks the same. The finding then names both causes, with low confidence, and first asks for the other files.
-If all ranks are open, waiting (`stragglers`: its share of their time in collectives) is excluded from the
-time and from the rate.
+looks the same. The finding then names both causes, with low confidence, and asks for files that are missing.
+Otherwise waiting (`wait_share` of `stragglers`) is excluded from the time and from the rate.
 
 Saving: from one rank, replay with collectives shortened to the expected rate; the low end takes
 `kSlowLinkPessimism` of that reduction. From several ranks, the exposed time beyond the expected transfer: at
@@ -162,8 +161,8 @@ Saving: `kHiddenLeast` to 1 of the exposed time or, if that is smaller, of the b
 it; at most what a replay without collectives saves. Silent when the host limits, when many small collectives
 explain it (N02), and when links are slow (N03): an earlier start does not help a transfer that takes longer
 than the backward pass. Without a device: collectives on the CPU (`host_time`) that begin as late and are
-exposed for `kInformedShare` of the window; saving up to the smaller of the two times, as they need cores of
-their own to hide.)";
+exposed for `kInformedShare` of the window; saving 0 to the smaller of the two times, as hiding needs cores of
+its own.)";
 
 std::optional<Claim> late_start(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only) return late_reduction_on_cpu(e);
@@ -188,10 +187,9 @@ std::optional<Claim> late_start(const Evidence& e, Bound bound) {
 }
 
 constexpr std::string_view kGatherDoc =
-    R"(Looks for at least `kMinGathers` all-gathers per step with at least `kWaitedGathers` of their time and
-`kInformedShare` of the window exposed: parameters that are gathered only when they are needed (FSDP, ZeRO-3).
-Saving: `kPrefetchLeast` to `kPrefetchMost` of that exposed time, at most what a replay without collectives
-saves.)";
+    R"(Looks for at least `kMinGathers` all-gathers per step exposed for at least `kWaitedGathers` of their time and
+`kInformedShare` of the window: parameters that are gathered only when they are needed (FSDP, ZeRO-3). Saving:
+`kPrefetchLeast` to `kPrefetchMost` of that exposed time, at most what a replay without collectives saves.)";
 
 std::optional<Claim> gathers(const Evidence& e, Bound bound) {
   const std::int64_t exposed = waited_gathers(e);
@@ -214,10 +212,10 @@ std::optional<Claim> gathers(const Evidence& e, Bound bound) {
 }
 
 constexpr std::string_view kEveryDoc =
-    R"(Looks for two or more calls of DistributedDataParallel.forward per optimizer step, each followed by the
-same all-reduces of at least `kSmallMessage` (`collectives`: a row's count per forward is 0.9 or more):
-gradients are accumulated and still reduced each time. Saving: (k-1)/k of the exposed time of these reductions
-for k calls, at most what a replay without collectives saves. Silent when the host limits.)";
+    R"(Looks for two or more calls of DistributedDataParallel.forward per optimizer step, each followed by the same
+all-reduces of at least `kSmallMessage` (`collectives`: a row's count per forward is 0.9 or more): gradients
+are accumulated and still reduced each time. Saving: half to all of (k-1)/k of the exposed time of k
+reductions, at most what a replay without collectives saves. Silent when the host limits.)";
 
 std::optional<Claim> reduce_every_time(const Evidence& e, Bound bound) {
   const std::int64_t forwards = e.fact(&Facts::ddp_calls);
@@ -246,15 +244,14 @@ std::optional<Claim> reduce_every_time(const Evidence& e, Bound bound) {
 }
 
 constexpr std::string_view kExposedCommunicationDoc =
-    R"(Looks for time in which only collectives run and no compute kernel, at least `kInformedShare` of the
-window; confidence is low below `kCommunicationShare`. Silent when the host limits, since the collectives then
-fill time that would be idle, and when a cause explains it: many small collectives (N02), slow links (N03), a
-late start (N06), gathers without prefetch (N07). Saving: replay with collectives at 0.2 to 0.8 of their
-length. One rank's file cannot tell transfer from waiting for other ranks. With several ranks, waiting
-(`stragglers`: its share of their time in collectives) is excluded, and so is the time in which a pipeline's
-stage only sends and receives (`pipeline`). The saving is then that of the job: all ranks replayed together
-with transfers at 0.2 to 0.8 of their length. If they cannot be replayed together: up to 0.8 of the exposed
-time.)";
+    R"(Looks for time in which only collectives run and no compute kernel, at least `kInformedShare` of the window;
+confidence is low below `kCommunicationShare`. Silent when the host limits, since the collectives then fill
+time that would be idle, and when a cause explains it: many small collectives (N02), slow links (N03), a late
+start (N06), gathers without prefetch (N07). Saving: replay with collectives at 0.2 to 0.8 of their length.
+One rank's file cannot tell transfer from waiting for other ranks. With several ranks, waiting (`wait_share`
+of `stragglers`) is excluded, and so is the time in which a pipeline's stage only sends and receives
+(`pipeline`). The saving is then that of the job: all ranks replayed together with transfers at 0.2 to 0.8 of
+their length. If they cannot be replayed together: up to 0.8 of the exposed time.)";
 
 std::optional<Claim> exposed_communication(const Evidence& e, Bound bound) {
   const std::optional<double> waits = waiting_share(e);

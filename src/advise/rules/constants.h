@@ -11,11 +11,11 @@ namespace stepscope::advise {
 // X(type, name, value, meaning with unit, source)
 // clang-format off
 #define STEPSCOPE_ADVICE_CONSTANTS(X) \
-  X(double, kLoaderShare, 0.05, "of the step: data loading worth a finding", "the TensorBoard plugin's limit; below it a worker's queue costs as much as it saves") \
+  X(double, kLoaderShare, 0.05, "of the window: loading worth a finding", "the TensorBoard plugin's limit; below it a worker's queue costs as much as it saves") \
   X(double, kWorkerPessimism, 0.6, "of the ideal saving: loading moves to workers", "measured in a pair of runs: num_workers 0 to 4 gained 36.5 of 59 ms") \
   X(std::int64_t, kQueueFetch, 1'500'000, "ns: taking a batch from workers that are ready, at most", "0.99 to 1.30 ms on average in six recordings of real workers that keep up") \
   X(double, kStarvedPessimism, 0.7, "of the ideal saving: more workers", "0.93 or more of it was gained in real and simulated programs; chosen: the cores may be used up") \
-  X(double, kSyncPessimism, 0.5, "of the ideal saving: waits removed", "chosen: half of the reads go at first; simulated jobs without any gained 0.94 to 1 of it, since replay keeps the wait of the next read") \
+  X(double, kSyncPessimism, 0.5, "of the ideal saving: waits removed", "chosen: half of the reads can go; simulated jobs without reads gained 0.94 to 1 of it, since replay keeps the wait of the next read") \
   X(double, kSlowedToo, 1.2, "times the wait, pause or disturbance seen on the CPU: saved at most", "0.97 in the median of 48 pairs of real runs, above 1.2 in three: the work around it may be slower too") \
   X(double, kScalarShare, 0.02, "of the window: idle time in and after reads of values", "one read per step costs 20 to 500 µs; this keeps it out") \
   X(std::int64_t, kManyWaits, 10, "waits per step: about one per layer", "chosen") \
@@ -47,17 +47,17 @@ namespace stepscope::advise {
   X(double, kLinkShare, 0.5, "of the rate that pinned copies reach on this link", "chosen: 0.36 to 0.52 in recordings with neighbours on the link") \
   X(double, kDeviceCopyShare, 0.08, "of compute time: copies inside the device", "16 to 20 % where each tensor is cloned") \
   X(std::int64_t, kMinCreated, 5, "tensors made on the host and moved, per step", "chosen") \
-  X(double, kLayoutShare, 0.04, "of kernel time: changes of memory layout", "1.9 % at the border of a network, 13 and 26 % inside networks") \
-  X(double, kCastShare, 0.05, "of kernel time: casts", "chosen") \
+  X(double, kLayoutShare, 0.04, "of compute time: changes of memory layout", "1.9 % at the border of a network, 13 and 26 % inside networks") \
+  X(double, kCastShare, 0.05, "of compute time: casts", "chosen") \
   X(double, kBusyShare, 0.5, "of the window: a device this busy gains from shorter kernels", "chosen") \
-  X(double, kPointwiseShare, 0.25, "of kernel time: element-wise kernels and casts", "14 to 24.5 % in trainings, 46 % in an eager transformer") \
+  X(double, kPointwiseShare, 0.25, "of compute time: element-wise kernels and casts", "14 to 24.5 % in training, 46 % in an eager transformer") \
   X(double, kFusedLeast, 0.3, "of element-wise time saved by fusing, at least", "chosen") \
   X(double, kFusedMost, 0.7, "of element-wise time saved by fusing, at most", "chosen: a chain of k kernels saves (k-1)/k of its traffic") \
-  X(double, kSmallGridShare, 0.5, "of kernel time: kernels with fewer blocks than multiprocessors", "2 to 16 % in trainings, 78 % in a small model") \
+  X(double, kSmallGridShare, 0.5, "of compute time: kernels with fewer blocks than multiprocessors", "2 to 16 % in training, 78 % in a small model") \
   X(double, kSmallGridSaving, 0.5, "of the time on small grids: saved by larger grids, at most", "chosen") \
   X(std::int64_t, kMinSmallGrids, 50, "kernels", "chosen") \
-  X(double, kFullestMemory, 0.85, "of device memory that a larger batch may use", "chosen") \
-  X(double, kOwnKernelShare, 0.05, "of kernel time: one kernel of the program itself", "chosen") \
+  X(double, kFullestMemory, 0.85, "of device memory that a change may fill", "chosen") \
+  X(double, kOwnKernelShare, 0.05, "of compute time: one kernel of the program itself", "chosen") \
   X(double, kLowOccupancy, 0.25, "of a multiprocessor's threads", "matrix products run well at 12 to 25 %; low occupancy alone is no fault") \
   X(double, kMinBlocks, 2, "blocks per multiprocessor: below it, the grid is too small", "chosen") \
   X(double, kOccupiedLeast, 1.1, "times as fast: a kernel with more threads in flight, at least", "chosen") \
@@ -65,9 +65,9 @@ namespace stepscope::advise {
   X(double, kMaxWaves, 4, "rounds of tiles: with more, the last one matters little", "chosen") \
   X(double, kEmptyWave, 0.3, "of the last round of tiles: below it, the round is nearly empty", "chosen") \
   X(double, kSlowProduct, 0.6, "of the best rate among products of the same type", "chosen") \
-  X(double, kFallbackShare, 0.05, "of kernel time: convolutions by fallback kernels", "12 % in a convolutional training without cudnn.benchmark") \
+  X(double, kFallbackShare, 0.05, "of compute time: convolutions by fallback kernels", "12 % in convolutional training without cudnn.benchmark") \
   X(double, kMeasuredKernel, 1.3, "times as fast: the fastest kernel for a convolution, at most", "chosen") \
-  X(double, kRecomputeShare, 0.10, "of kernel time: recomputed activations", "chosen") \
+  X(double, kRecomputeShare, 0.10, "of compute time: recomputed activations", "chosen") \
   X(double, kRecomputeLeast, 0.2, "of the time of recomputation: saved by recomputing less, at least", "chosen") \
   X(double, kRecomputeMost, 0.9, "of the time of recomputation: saved by recomputing less, at most", "chosen") \
   X(std::int64_t, kMinEqualKernels, 20, "equal kernels per step", "chosen") \
@@ -93,8 +93,8 @@ namespace stepscope::advise {
   X(double, kMinDouble, 1.5, "times as fast: single precision where memory limits", "half the bytes, not twice the speed") \
   X(double, kMaxDouble, 16, "times as fast: single precision in matrix products", "chosen: 2 on data-centre devices, 32 to 64 on others") \
   X(double, kMaxDoubleOnCpu, 3, "times as fast: single precision on a CPU", "twice the values in a vector and half the bytes; 2.2 measured in a stack of linear layers") \
-  X(double, kProductShare, 0.03, "of kernel time: products worth a finding", "chosen") \
-  X(double, kFarProductShare, 0.05, "of kernel time: one product far from its roof", "chosen") \
+  X(double, kProductShare, 0.03, "of compute time: products worth a finding", "chosen") \
+  X(double, kFarProductShare, 0.05, "of compute time: one product far from its roof", "chosen") \
   X(double, kFarFromRoof, 0.4, "of the roof: below it, a product is far from it", "good products reach 59 to 68 %, small ones 11 to 28 %") \
   X(double, kNearRoofLeast, 0.6, "of the roof: what a better kernel reaches, at least", "good products reach 59 to 68 %") \
   X(double, kNearRoofMost, 0.8, "of the roof: what a better kernel reaches, at most", "chosen") \
@@ -102,9 +102,9 @@ namespace stepscope::advise {
   X(double, kOnUnitsLeast, 2, "times as fast: half precision on matrix units, at least", "chosen") \
   X(double, kOnUnitsMost, 8, "times as fast: half precision on matrix units, at most", "the peak of matrix units is 8 to 16 times that of plain cores") \
   X(std::int64_t, kMaxScores, 256, "rows and columns of attention scores", "chosen: smaller scores fit into caches") \
-  X(double, kDoubleShare, 0.01, "of kernel time: double precision", "chosen: consumer devices run it at 1/32 or 1/64") \
+  X(double, kDoubleShare, 0.01, "of compute time: double precision", "chosen: consumer devices run it at 1/32 or 1/64") \
   X(double, kCommunicationShare, 0.10, "of the window: exposed communication worth a finding", "the TensorBoard plugin's limit") \
-  X(double, kPlainCoreShare, 0.10, "of kernel time: matrix work on plain cores worth a finding", "17 to 67 % in fp32 trainings, at most 5 % in mixed precision") \
+  X(double, kPlainCoreShare, 0.10, "of compute time: matrix work on plain cores worth a finding", "17 to 67 % in fp32 training, at most 5 % in mixed precision") \
   X(double, kMinSpeedUp, 1.5, "times as fast: lower precision where memory limits", "chosen") \
   X(double, kMaxSpeedUp, 3, "times as fast: lower precision in matrix products", "chosen") \
   X(std::int64_t, kStepsToCompare, 5, "steps", "chosen: fewer have no spread") \
@@ -116,12 +116,12 @@ namespace stepscope::advise {
   X(double, kContentionPessimism, 0.7, "of the ideal saving: other load removed", "0.82 or more of it was gained in real and simulated programs; chosen: some load stays") \
   X(double, kPythonShare, 0.10, "of the window: idle while only Python runs", "interpreter work alone rarely exceeds it unless it is the limit") \
   X(double, kTopFrameShare, 0.20, "of the idle time while only Python runs: in one line of the program", "chosen: below it, no line is worth naming") \
-  X(double, kPythonLeast, 0.3, "of a line's time: saved by making it cheaper", "chosen; times 1 minus the recording's own cost") \
+  X(double, kPythonLeast, 0.3, "of a line's time: saved by making it cheaper", "chosen; times (1 − recording's share)") \
   X(double, kPythonMost, 0.9, "of a line's time: saved by moving it out of the loop", "chosen") \
   X(double, kBorderShare, 0.03, "of the window: idle between steps", "at most 0.011 in recorded loops without such a pause") \
   X(std::int64_t, kLongPause, 10'000'000, "ns: one pause at a place", "chosen") \
   X(double, kLongPauseShare, 0.2, "of the step: one pause at a place", "chosen") \
-  X(std::int64_t, kLeftBehind, 60, "ns per operator of the step: freeing, between steps, what it left", "1.6 to 2.3 ms after 44,000 operators of 1,000 layers, 1.1 to 1.6 ms of it to free their graph") \
+  X(std::int64_t, kLeftBehind, 60, "ns per operator: to free, between steps, what the step left", "1.6 to 2.3 ms after 44,000 operators of 1,000 layers, 1.1 to 1.6 ms of it to free their graph") \
   X(std::int64_t, kRecordedBorder, 1'000'000, "ns per step: a shorter pause between steps is the loop itself and the profiler's step()", "0.2 to 0.6 ms in recorded programs on a CPU") \
   X(double, kBorderPessimism, 0.6, "of the ideal saving: work between steps made asynchronous or rarer", "0.67 or more of it was gained in real and simulated programs") \
   X(double, kPreprocessPessimism, 0.6, "of the ideal saving: tensor work moved into workers or onto the device", "0.78 or more of it was gained in real programs; chosen: workers slow the main process down, as for loading") \

@@ -62,10 +62,10 @@ std::optional<Claim> pageable_copy(const Evidence& e, Bound) {
 }
 
 constexpr std::string_view kExposedCopyDoc =
-    R"(Looks for copies from pinned memory to the device (`copies`) whose `exposed` time is at least
-`kCopyShare` of the window: nothing else runs while the step's input arrives. Saving: replay with these copies
-at 0.1 (high end) to 0.7 of their length. Silent for copies that run beside other waiting, which save nothing
-there, for pageable copies (C01), and for copies inside the device (C05).)";
+    R"(Looks for copies from pinned memory to the device (`copies`) whose `exposed` time is at least `kCopyShare` of
+the window: nothing else runs while the step's input arrives. Saving: replay with these copies at 0.1 (high
+end) to 0.7 of their length. Silent for copies that fill a wait for something else and save nothing, for
+pageable copies (C01), and for copies inside the device (C05).)";
 
 std::optional<Claim> exposed_copy(const Evidence& e, Bound bound) {
   const CopySum copies =
@@ -96,7 +96,7 @@ constexpr std::string_view kSlowLinkDoc =
     R"(Looks at copies of at least 8 MB between pinned memory and the device: the median rate (`copies`,
 column `large_rate`) is below `kLinkShare` of what pinned copies reach on this generation of device. Saving: 0
 to what replay gains with these copies at that rate; the low end is 0, as neighbours that use the link at the
-same time look the same. Copies that hide behind compute save nothing and stay silent. Confidence is
+same time look the same. Silent for copies that hide behind compute: no saving there. Confidence is
 low.)";
 
 std::optional<Claim> slow_link(const Evidence& e, Bound bound) {
@@ -129,7 +129,7 @@ constexpr std::string_view kSmallDoc =
     R"(Looks for at least `kMinSmallCopies` copies below 64 KiB between host and device per step (`copies`,
 column `small`) whose calls and exposed time take `kSmallCopyShare` of the window. Saving: 0.3 to 0.9 of their
 host time and exposed time (only of the exposed time when the device limits), as replay cannot select these
-calls by name. Serving steps with a dozen such copies stay silent.)";
+calls by name. Silent for serving steps with a dozen such copies.)";
 
 std::optional<Claim> small_copies(const Evidence& e, Bound bound) {
   const CopySum copies = copies_of(e, of_host);

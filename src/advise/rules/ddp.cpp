@@ -16,11 +16,10 @@ using report::format_value;
 using report::Unit;
 
 constexpr std::string_view kBucketDoc =
-    R"(Looks for DDP's `copy_bucket_to_grad` ranges, at least `kManyFills` per step. The count alone is no
-sign: a clone per parameter gives the same count, so the range must be there. Saving: replay without what
-these ranges call and launch; their own time stays. It is mostly under 1 % of the step when the device limits.
-If the recording cannot be replayed: the idle time in what they call and, unless the host limits, the time of
-the copies.)";
+    R"(Looks for DDP's `copy_bucket_to_grad` ranges, at least `kManyFills` per step. The number of copies is no sign:
+a clone per parameter makes as many, so the range must be there. Saving: replay without what these ranges call
+and launch; their own time stays. It is mostly under 1 % of the step when the device limits. If the recording
+cannot be replayed: the idle time in what they call and, unless the host limits, the time of the copies.)";
 
 std::optional<Claim> bucket_copies(const Evidence& e, Bound bound) {
   if (e.fact(&Facts::ddp_calls) == 0) return std::nullopt;
@@ -48,7 +47,7 @@ std::optional<Claim> bucket_copies(const Evidence& e, Bound bound) {
 constexpr std::string_view kBroadcastDoc =
     R"(Looks for `unflatten_dense_tensors`, at least once per step, in a program that calls
 DistributedDataParallel.forward: DDP broadcasts buffers from rank 0 and unpacks them one by one. Saving:
-replay without them, at least `kBroadcastPessimism` of it. That is much where the host limits, and next to
+replay without both, at least `kBroadcastPessimism` of it. That is much where the host limits, and next to
 nothing where the device does. If the recording cannot be replayed: the idle time inside these ranges.)";
 
 std::optional<Claim> buffer_broadcast(const Evidence& e, Bound) {

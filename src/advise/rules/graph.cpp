@@ -139,7 +139,7 @@ a recording without steps), and the program is host-bound.
 
 Saving: kGradLeast to kGradMost of late idle time.
 
-Silent on: trainings; inference under no_grad or inference_mode.)"},
+Silent on: training; inference under no_grad or inference_mode.)"},
 };
 
 }  // namespace

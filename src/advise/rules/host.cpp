@@ -293,16 +293,16 @@ time is at least kPythonShare of the window, outside the borders of steps, and o
 kTopFrameShare of it.
 
 Saving: replay without that line's frames, if they launch nothing; else kPythonMost of its idle time. The low
-end is kPythonLeast × (1 − what recording cost) of it.
+end is kPythonLeast × (1 − recording's share) of it.
 
 Without a device: the same with *Host time by place* of `host_time`: time in which no operator runs.
 
 Silent on: Python spread thinly over the framework (H01); recordings without stacks; verdicts other than
 host-bound and mixed. A frame that itself waits (lock, queue, sleep) gets another sentence.)"},
     {RuleId::H01, "kernels are issued too slowly", true, launch_bound,
-     R"(Looks at: `idle`, causes `launch`, `runtime`, `op`, `python`, `annotation` and `untraced`; `latency`
-and `prompt` of `ledger`. Fires when the program is host-bound, these causes hold at least kLateIdleShare of
-the window, at least kMinKernels kernels run per step, and kPromptShare of them start within 10 µs of their
+     R"(Looks at: `idle`, causes `launch`, `runtime`, `op`, `python`, `annotation` and `untraced`; `latency` and
+`prompt` of `ledger`. Fires when the program is host-bound, causes and latency hold `kLateIdleShare` of the
+window, at least kMinKernels kernels run per step, and kPromptShare of them start within 10 µs of their
 launch: nothing was queued before them.
 
 Saving: kGraphPessimism to kGraphShare of that idle time, without what recording itself cost (Q05) and without

@@ -257,19 +257,19 @@ Silent on: loading that the device hides, unless it would limit once other findi
 worker processes (I02).)"},
     {RuleId::I02, "the loader's workers are late", false,
      [](const Evidence& e, Bound bound) { return slow_loader(e, bound, false); },
-     R"(Looks at: the same as I01. Fires for a loader with worker processes, or of an unknown kind, that takes
-at least kLoaderShare of the window and of at least half of the steps. Without a device nothing hides the
-fetching of batches: kQueueFetch per batch of worker processes is subtracted first.
+     R"(Looks at: the same as I01. Fires for a loader with worker processes, or of an unknown kind, that takes at
+least `kLoaderShare` of the window, and as much of half the steps. Without a device nothing hides the fetching
+of batches: kQueueFetch per batch of worker processes is subtracted first.
 
 Saving: replay without data loading. The low end is kStarvedPessimism of it: the cores may be used up. Without
 a device, the high end is kSlowedToo of it.
 
 Silent on: waits of single batches (I04) and of restarted workers (I03).)"},
     {RuleId::I03, "workers are restarted for every pass over the data", false, worker_restart,
-     R"(Looks at: *Each wait* of `input_wait`, loaders with worker processes. Fires when at least two waits
-take kRestartTimes times the median wait, and each follows another wait in the same step: the end of the
-previous loop. Workers were restarted if that end took kWorkersEnd, or the first batch kRestart. Both waits
-together hold at least kBurstShare of the window.
+     R"(Looks at: *Each wait* of `input_wait`, loaders with worker processes. Fires when at least two waits take
+kRestartTimes times the median wait, and each follows another wait in the same step: the end of the previous
+loop. Workers were restarted if that end took kWorkersEnd, or the first batch kRestart. All such pairs
+together hold `kBurstShare` of the window.
 
 Saving: the exposed part of both waits, spread over the steps; the low end is kWorkerPessimism of it.
 
@@ -283,9 +283,9 @@ Saving: kBurstLeast to kBurstMost of that idle time.
 
 Silent on: restarted workers (I03); loaders that are always late (I02).)"},
     {RuleId::I05, "the host prepares the batch after it was loaded", true, host_preprocess,
-     R"(Looks at: *Idle time by place* of `idle`, `after loading`, causes `op` and `python`: ranges after a
-wait for data that end before the call that launches the step's first device work. Fires when these ranges
-hold at least kLoaderShare of the window.
+     R"(Looks at: *Idle time by place* of `idle`, `after loading`, causes `op` and `python`: ranges that follow a wait
+for data and end before the launch of the step's first device work. Fires when these ranges hold at least
+kLoaderShare of the window.
 
 Saving: that time; the low end is kPreprocessPessimism of it, the high end kSlowedToo where no device is
 recorded.
@@ -293,8 +293,7 @@ recorded.
 Without a device: *Host time by place* of `host_time`, until the first operator that a backward pass goes
 through.
 
-Silent on: tiny work on scalars; work that the device hides; the conversion that is part of the first
-copy.)"},
+Silent on: tiny work on scalars; work that the device hides; the conversion that is part of the first copy.)"},
 };
 
 }  // namespace

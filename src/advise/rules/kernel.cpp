@@ -15,14 +15,14 @@ namespace stepscope::advise {
 namespace {
 
 constexpr std::string_view kChainDoc =
-    R"(Looks for a device that is busy for at least `kBusyShare` of the window and spends at least
-`kPointwiseShare` of compute time in kernels of the kinds pointwise and cast (`kernels`): each reads and
-writes memory for little arithmetic, and no compiler has fused them. Saving: `kFusedLeast` to `kFusedMost` of
-their time and that of copies and concatenations between them; up to what fusing each run of neighbours over
-as many elements saves (chained_share), if that is more; by replay where launches are linked. When the host
-limits, the finding is listed under what comes next. Silent for trainings at 14 to 25 %, and for kernels that
-Inductor or Triton made (kind compiled). Without a device: element-wise operators (`host_time`) that hold that
-share of the window and take at least kLayerWork on average; the saving is the same share of their time.)";
+    R"(Looks for a device that is busy for at least `kBusyShare` of the window and spends at least `kPointwiseShare`
+of compute time in kernels of the kinds pointwise and cast (`kernels`): each reads and writes memory for
+little arithmetic, and no compiler has fused them. Saving: `kFusedLeast` to `kFusedMost` of their time and
+that of kernels that copy or concatenate; up to what fusing each run of neighbours of one grid saves
+(chained_share), if that is more; by replay where launches are linked. When the host limits, the finding is
+listed as `next`. Silent in training at 14 to 24 %, and for kernels that Inductor or Triton made (kind
+compiled). Without a device: element-wise operators (`host_time`) that hold that share of the window and take
+at least kLayerWork on average; the saving is the same range of their time.)";
 
 std::optional<Claim> pointwise_chain(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only) return pointwise_on_cpu(e);
@@ -88,7 +88,7 @@ constexpr std::string_view kOccupancyDoc =
     R"(Looks for one kernel of the program or of a compiler (*Kernels of low occupancy* of `kernels`) with
 `kOwnKernelShare` of compute time that holds less than `kLowOccupancy` of a multiprocessor's threads although
 each multiprocessor gets `kMinBlocks` blocks. Saving: `kOccupiedLeast` to `kOccupiedMost` times as fast, by
-replay where launches are linked; when the host limits, listed under what comes next. Silent for kernels of
+replay where launches are linked; when the host limits, listed as `next`. Silent for kernels of
 PyTorch's and the vendors' libraries, which run well at low occupancy, and for kernels that reach
 `kFarFromRoof` of the device's memory bandwidth by the sizes of their operator's tensors. Low confidence:
 without counters it is unknown what the kernel waits for.)";

@@ -100,15 +100,15 @@ std::optional<Claim> many_queries(const Evidence& e, Bound) {
 
 constexpr Rule kLoopRules[] = {
     {RuleId::H05, "a loop launches many small kernels", true, repeated_ops,
-     R"(Looks at: *Loops of operators* of `launches`: 1 to 8 operators that repeat at least 10 times in a row
-inside one range. Fires for the loop with most `idle`, when the program is host-bound or mixed, each round
-launches something, half of these events are shorter than kTinyKernel, the device works for at most kLayerWork
-per round, and it idles there for at least kLoopShare of the window. When the program is device-bound,
-`pauses` replace `idle` and are at least kPausesOfLoop of the device's work there: launching early does not
-shorten the pause before each kernel.
+     R"(Looks at: *Loops of operators* of `launches`: 1 to 8 operators that repeat at least 10 times in a row inside
+one range. Fires for the loop with most `idle`, when the program is host-bound or mixed, each round launches
+something, half of these events are shorter than kTinyKernel, the device works for at most kLayerWork per
+round, and it idles there for at least kLoopShare of the window. When the program is device-bound, `pauses`
+replace `idle` and are at least kPausesOfLoop of the device's work there: launching early does not shorten the
+pause before each kernel.
 
-Saving: replay with the loop's operators and what they launch at kLoopPessimism of their time (low end) to two
-rounds (high end).
+Saving: replay with `kLoopPessimism` of the loop's rounds (low end) to two of them (high end), with what they
+launch.
 
 Without a device: the loop with most `host` time, at least kLoopShare of the window, with at most kLayerWork
 per round and more rounds than a step has parameters with gradients, as each layer has at least one. Saving:

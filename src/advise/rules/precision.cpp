@@ -21,7 +21,7 @@ names) that take at least `kPlainCoreShare` of compute time, on a device that ha
 with these kernels `kMinSpeedUp` to `kMaxSpeedUp` times as fast. The high end is the ratio of bf16's peak to
 that of plain cores, where both are known and it is larger (`devices`: plain_gain); kernels between products
 then move half the bytes. The replay also shows where the host limits afterwards; when the host limits
-already, the finding is listed under what comes next. Launch calls that wait for a full queue cost the host
+already, the finding is listed as `next`. Launch calls that wait for a full queue cost the host
 nothing in that replay. Silent at the 0 to 5 % of mixed-precision programs.)";
 
 /// The speed-up that the device's peaks allow; `otherwise` if that is unknown or smaller.

@@ -69,10 +69,10 @@ bool is_quantised(const std::vector<const Product*>& products, const Product& p)
 }
 
 constexpr std::string_view kAlignedDoc =
-    R"(Looks for products (`products`) in half precision whose N or K is not a multiple of 8 (of 16 in fp8 and
-int8), together `kProductShare` of compute time. M is ignored: it is mostly batch × tokens. Saving: 0 to what
-the median rate of the recording's aligned products of that type would save; unknown without such products.
-Needs record_shapes=True. Silent when the host limits, and for products with a vector.)";
+    R"(Looks for products (`products`) whose N or K is not a multiple of 8 in half precision, or 16 in fp8 and int8,
+together `kProductShare` of compute time. M is ignored: it is mostly batch × tokens. Saving: 0 to what the
+median rate of the recording's aligned products of that type would save; unknown without such products. Needs
+record_shapes=True. Silent when the host limits, and for products with a vector.)";
 
 std::optional<Claim> misaligned_products(const Evidence& e, Bound bound) {
   const std::vector<const Product*> products = sized_products(e);
@@ -105,12 +105,12 @@ std::optional<Claim> misaligned_products(const Evidence& e, Bound bound) {
 }
 
 constexpr std::string_view kWaveDoc =
-    R"(Looks for one product (`products`) with `kFarProductShare` of compute time whose tiles fill more than
-one and fewer than `kMaxWaves` rounds of the device's multiprocessors (`waves`), the last round less than
-`kEmptyWave` full, and that reaches less than `kSlowProduct` of the best rate of a product of its type.
-Saving: 0 to the empty part of the rounds. Needs record_shapes=True and a tile in the kernel's name. Silent
-below one round (K02), for split-k, stream-k and persistent kernels, whose grid is not one block per tile, and
-when the host limits.)";
+    R"(Looks for one product (`products`) with `kFarProductShare` of compute time that reaches less than
+`kSlowProduct` of the best rate of a product of its type, and whose tiles fill more than one and fewer than
+`kMaxWaves` rounds of the device's multiprocessors (`waves`), the last to less than `kEmptyWave`. Saving: 0 to
+the empty part of the rounds. Needs record_shapes=True and a tile in the kernel's name. Silent below one round
+(K02), for split-k, stream-k and persistent kernels, whose grid is not one block per tile, and when the host
+limits.)";
 
 std::optional<Claim> wave_quantisation(const Evidence& e, Bound bound) {
   if (bound == Bound::host) return std::nullopt;

@@ -27,7 +27,7 @@ step by at least `kWaitingShare`.
 
 If a rank computes longer, its kernels are compared with those of a usual rank by name, grid and block. If
 both run the same ones as often (`kSameWork`) and all are longer by the same factor (`kSlowDevice`,
-`kEvenPace`), the device is slow. If only some are longer, they work on different data. Else the rank has more
+`kEvenPace`), the device is slow. If only some are longer, its data may be different. Else the rank has more
 or other work. If another part of the step is longer, the slow rank's own findings show what takes the time.
 
 Saving: what the job gains in a replay of the other ranks without this one: from `kPacePessimism` of its low
@@ -120,13 +120,13 @@ std::optional<Claim> waiting_for_rank(const Evidence& e, Bound bound) {
 }
 
 constexpr std::string_view kBubbleDoc =
-    R"(Looks at `pipeline`: a stage whose bubble, the time in which it neither computes nor copies nor
-reduces, is at least `kBubbleShare` of its step. The bubble differs by at most `kBubbleFit` from
-(p-1)/(v·m+p-1), the share that filling and draining p stages with m micro-batches takes (v chunks per stage).
+    R"(Looks at `pipeline`: a stage whose bubble, the time in which it neither computes nor copies nor reduces, is at
+least `kBubbleShare` of its step. It differs from (p-1)/(v·m+p-1), the share that filling and draining p
+stages with m micro-batches takes (v chunks per stage), by at most `kBubbleFit` of it.
 
-Saving: half of the bubble, as twice as many micro-batches of half the size halve it; at most half of what
-filling and draining takes, at least `kHalvedLeast` of that, as smaller kernels are less efficient. The remedy
-also names what `kMicroBatches` per stage save at most.
+Saving: half of the bubble or, if less, of filling and draining, as twice as many micro-batches of half the
+size halve it; the low end is `kHalvedLeast` of that, as smaller kernels are less efficient. The remedy also
+names what `kMicroBatches` per stage save at most.
 
 Silent on: one rank, and a larger bubble, which has other causes: stages of unequal work, messages that
 nothing hides, a late host.)";

@@ -10,8 +10,7 @@
 namespace stepscope::advise {
 namespace {
 
-/// One rank's step of 8 ms as stage 1 of 4 with 4 micro-batches: `bubble` ns of it are lost, and 3/7 would be
-/// ideal.
+/// The claim about stage 1 of 4, 4 micro-batches: its step of 8 ms loses `bubble` ns; ideally it loses 3/7.
 std::optional<Claim> bubble(std::int64_t bubble) {
   Reports reports;
   analyze::PipelineStage stage{};

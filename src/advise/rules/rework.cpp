@@ -28,12 +28,12 @@ bool has_tensor_cores(const Evidence& e) {
 }
 
 constexpr std::string_view kSetupDoc =
-    R"(Looks at *Convolution setup* of `kernels`. Either `kFallbackShare` of compute time goes into cuDNN's
-fallback kernels, on a device of compute capability 7 or more: 1 to `kMeasuredKernel` times as fast if cuDNN
-measures all its kernels first, by replay where launches are linked. Or convolutions add a bias that a batch
-norm subtracts again: the time of the kernels that add it. When the host limits, listed under what comes next.
-Silent if sizes vary over the steps: each would be measured again. Low confidence: the fallback may be the
-fastest, and may already have been measured.)";
+    R"(Looks at *Convolution setup* of `kernels`. Fires for `kFallbackShare` of compute time in cuDNN's fallback
+kernels, on compute capability 7 or more (saving: 1 to `kMeasuredKernel` times as fast if cuDNN measures all
+its kernels first, by replay where launches are linked), else for biases that a batch norm subtracts again
+(saving: the kernels that add them). When the host limits, listed as `next`. Silent if sizes vary over the
+steps: each would be measured again. Low confidence: the fallback may be the fastest, and may already have
+been measured.)";
 
 std::optional<Claim> fallback_convolutions(const Evidence& e, const ConvSetup& fallback) {
   const double share = fallback.share;
@@ -91,11 +91,11 @@ std::optional<Claim> convolution_setup(const Evidence& e, Bound bound) {
 }
 
 constexpr std::string_view kRecomputeDoc =
-    R"(Looks for `kRecomputeShare` of compute time in forward work that the backward pass repeats (*Recomputed
-work* of `kernels`). Saving: `kRecomputeLeast` to `kRecomputeMost` of it, by replay with compute kernels
-shortened by as much; when the host limits, listed under what comes next. Silent if memory is recorded and its
-peak plus the activations, if kept, exceeds `kFullestMemory` of the device's memory: then the program fits
-only because it recomputes. Low confidence without `[memory]` events.)";
+    R"(Looks for `kRecomputeShare` of compute time in forward work that the backward pass repeats (*Recomputed work*
+of `kernels`). Saving: `kRecomputeLeast` to `kRecomputeMost` of it, by replay that spreads it over compute
+kernels; when the host limits, listed as `next`. Silent if memory is recorded and its peak plus the
+activations, if kept, exceeds `kFullestMemory` of the device's memory: then the program fits only because it
+recomputes. Low confidence without `[memory]` events.)";
 
 std::optional<Claim> recompute(const Evidence& e, Bound bound) {
   const auto works = e.mine(e.reports().kernels.recomputed, "Recomputed work");
@@ -149,12 +149,12 @@ double host_drift(const Evidence& e) {
 }
 
 constexpr std::string_view kDriftDoc =
-    R"(Looks for at least `kMinEqualKernels` kernels per step in groups of equal name, grid and block (*Drift
-of equal kernels* of `kernels`). From the first third of the steps to the last, `kDriftingGroups` of the
-groups and all kernels together became slower by `kDriftPace`, while the host kept its pace (`steps`:
-host_pace). Saving: what they take beyond the first third, at least `kDriftPessimism` of it; by replay with
-compute kernels shortened by as much; when the host limits, listed under what comes next. The first step is
-excluded, as clocks ramp up. Silent if kernels of larger grids replace smaller ones: inputs that grow.)";
+    R"(Looks for at least `kMinEqualKernels` kernels per step in groups of equal name, grid and block (*Drift of
+equal kernels* of `kernels`). In the last third of the steps, `kDriftingGroups` of the groups and all kernels
+together take `kDriftPace` × the first third's time, while the host kept its pace (`steps`: host_pace).
+Saving: what they take beyond the first third, at least `kDriftPessimism` of it; by replay that spreads it
+over compute kernels; when the host limits, listed as `next`. The first step is excluded, as clocks ramp up.
+Silent if kernels of larger grids replace smaller ones: inputs that grow.)";
 
 std::optional<Claim> clock_drift(const Evidence& e, Bound bound) {
   const auto drifts = e.mine(e.reports().kernels.drift, "Drift of equal kernels");

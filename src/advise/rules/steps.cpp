@@ -259,10 +259,10 @@ std::optional<Claim> cpu_contention(const Evidence& e, Bound bound) {
 
 constexpr Rule kStepRules[] = {
     {RuleId::I06, "the CPU is shared: all operators are slower in some steps", false, cpu_contention,
-     R"(Looks at: `steps`: `host_pace`, `slower_ops`, `device_pace`, `device_length`. Needs at least
-kStepsToCompare steps. Fires when, in a step other than the first, operators that hold kSlowerOpsShare of
-operator time took at least 1.3 times as long per call as in the median step, the median operator is slower by
-kHostPace, kernels keep their pace (kSamePace) and the step is longer than the median.
+     R"(Looks at: `steps`: `host_pace`, `slower_ops`, `device_pace`, `device_length`. Needs at least kStepsToCompare
+steps. Fires when, in a step other than the first, operators that hold kSlowerOpsShare of operator time took
+at least 1.3 times as long per call as in the median step and the median operator `kHostPace` times, kernels
+keep their pace (kSamePace) and the step is longer than the median.
 
 Saving: what these steps take beyond the median, spread over all steps; the low end is kContentionPessimism of
 it, the high end kSlowedToo where no device is recorded.
@@ -275,7 +275,7 @@ places anywhere with one pause of at least kLongPause and kLongPauseShare of a s
 hold at least kBorderShare of the window and two or more steps are complete. The code that runs at that time
 names the cause: a checkpoint, logging, garbage collection, writing, metrics.
 
-Saving: replay without these ranges, if most of that time has a name and launches nothing; else that time. The
+Saving: replay without these ranges, if ranges that launch nothing hold most of that time; else that time. The
 low end is kBorderPessimism of it.
 
 Without a device: *Host time by place* of `host_time`, without operators, which are the step's work, and

@@ -57,7 +57,7 @@ Claim wait_claim(const Evidence& e, RuleId id, const Waits& waits, std::string t
   Claim f = claim(e, id, std::move(title));
   save(f, waits.cost / e.steps(), kSyncPessimism, 1.0);
   f.confidence = dearest.where.empty() ? Confidence::medium : Confidence::high;
-  f.because = fmt::format("the device is idle inside these calls and after them until the next launch{}",
+  f.because = fmt::format("the device is idle inside these calls and then until device work starts{}",
                           dearest.where.empty() ? "" : ", and the line is recorded");
   f.evidence = {see::synchronizations(dearest.detail),
                 see::idle(fmt::format("causes sync and refill, {}", per_step(e, waits.cost)))};
@@ -145,7 +145,7 @@ std::optional<Claim> copy_to_host(const Evidence& e, Bound) {
 constexpr Rule kSyncRules[] = {
     {RuleId::S01, "the host reads values from the device", true, scalar_read,
      R"(Looks at: `synchronizations`, rows whose op is `item`, `_local_scalar_dense`, `is_nonzero` or `equal`:
-their `cost`, idle time in the wait and after it until the next launch. Fires when the cost of these waits is
+their `cost`, idle time in the wait and then until device work starts. Fires when the cost of these waits is
 at least kScalarShare of the window, or with at least kManyWaits of them per step: so many keep the host from
 getting ahead again, at a cost that only replay shows.
 
@@ -158,7 +158,7 @@ Silent on: long waits for a device that works, which cost nothing; one read per 
 explicit synchronisation of streams, events and devices, at least once per step. Fires when the `cost` of
 these waits is at least kSyncShare of the window.
 
-Saving: replay without these calls; if other waits use the same call, their cost. The low end is
+Saving: replay without these calls; if others share the call, these waits' cost. The low end is
 kSyncPessimism of it.
 
 Silent on: the one synchronize that ends a recording; waits while the device works.)"},
@@ -167,17 +167,17 @@ Silent on: the one synchronize that ends a recording; waits while the device wor
 `repeat_interleave`. Fires when the `cost` of these waits is at least kShapeShare of the window or, as S01
 does, with at least kManyWaits waits per step.
 
-Saving: replay without these operators, the comparison right before each that makes its mask, and what they
-launch; the low end is kSyncPessimism of it.
+Saving: replay without these operators, the comparisons that make their masks, and what both launch; the low
+end is kSyncPessimism of it.
 
 Silent on: the same operators while the device has work queued.)"},
     {RuleId::S04, "copies of results to the host wait for the device", true, copy_to_host,
-     R"(Looks at: `synchronizations`, rows whose `copy` goes to the host and whose op is not one of S01 or
-S03. Fires when the `cost` of these waits is at least kToHostShare of the window, and they move at least
-kToHostBytes or are at least kManyWaits per step.
+     R"(Looks at: `synchronizations`, rows whose `copy` goes to the host and whose op is not one of S01 or S03. Fires
+when the `cost` of these waits is at least kToHostShare of the window, and they move at least kToHostBytes or
+are at least kManyWaits per step.
 
-Saving: replay without these ranges; if other waits have the same operator (copies to the device do), their
-cost. The low end is kSyncPessimism of it.
+Saving: replay without these operators; if others share them (copies to the device do), these waits' cost. The
+low end is kSyncPessimism of it.
 
 Silent on: copies that wait while the device works: 53 ms of such waits in a recorded step cost nothing.)"},
 };

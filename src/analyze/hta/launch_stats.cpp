@@ -51,7 +51,7 @@ const report::Sheet<Launch> kLaunches{"Launches",
 constexpr report::ParamSpec kLaunchStatsParams[] = {
     {"no-memory", report::ParamSpec::Type::flag, "", "", "leave copies and fills out"},
     {"runtime-cutoff", report::ParamSpec::Type::integer, "50", "",
-     "a call longer than this many microseconds is long"},
+     "calls over this many microseconds count as long"},
     {"delay-cutoff", report::ParamSpec::Type::integer, "100", "",
      "work that begins more than this many microseconds after its call is late"}};
 

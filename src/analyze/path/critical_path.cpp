@@ -144,7 +144,7 @@ const report::Sheet<Turn> kTurns{"Events on the path",
 
 constexpr report::ParamSpec kParams[] = {
     {"annotation", report::ParamSpec::Type::text, "ProfilerStep", "",
-     "a range whose name contains this text; all for the whole recording"},
+     "a range whose name contains this text; \"all\": the whole recording"},
     {"instance", report::ParamSpec::Type::steps, "0", "",
      "which of these ranges, from 0; 2-4: from the start of 2 to the end of 4"}};
 

@@ -1,4 +1,4 @@
-// Finds in a rank what scales refer to.
+// Turns scales into a replay's changes.
 #pragma once
 
 #include <span>

@@ -35,7 +35,7 @@ std::string page_of_analyses() {
   for (const report::ParamSpec& spec : report::common_params())
     out += fmt::format("- `{}`: {}\n", spelled(Flag{spec}), spec.help);
   out +=
-      "\nTimes are nanoseconds, sizes bytes, shares 0 … 1. With several ranks every table begins with the "
+      "\nTimes are nanoseconds, sizes bytes, shares 0 … 1. With several ranks most tables begin with the "
       "column `rank`. An empty cell means unknown.\n";
   for (const auto& [topic, question] : analyze::kTopics) {
     out += fmt::format("\n## {}\n", question);
@@ -77,8 +77,8 @@ std::string page_of_advice() {
   std::string out =
       "# Advice\n\nThis page is printed by `stepscope docs advice`. `stepscope report TRACE` runs every "
       "rule; `stepscope explain ID TRACE` shows what a rule read and why it fired or stayed silent. A rule "
-      "reads the answers of [analyses](analyses.md), never the trace. Its saving is the difference of two "
-      "replays (`whatif`), without and with the change that it names. If recording itself visibly slowed the "
+      "reads the answers of [analyses](analyses.md), never the trace. Most savings are the difference of "
+      "two replays (`whatif`), without and with the rule's change. If recording itself visibly slowed the "
       "host (Q05), the range also covers the difference of two replays with the host faster by that much. "
       "Rules that rely on device events stay silent when the recording's health forbids them.\n";
   std::optional<report::Category> category;
@@ -92,8 +92,8 @@ std::string page_of_advice() {
   for (const advise::Constant& c : advise::kConstants)
     out += fmt::format("| `{}` | {} | {} | {} |\n", c.name, c.value, c.meaning, c.source);
   out +=
-      "\n## Health of the recording\n\nChecked before any rule. Class A blocks the conclusions that it "
-      "names, B lowers confidence, C informs.\n\n| id | meaning |\n|---|---|\n";
+      "\n## Health of the recording\n\nChecked before any rule. Class A blocks the conclusions it "
+      "names, B may lower confidence, C informs.\n\n| id | meaning |\n|---|---|\n";
   for (const advise::HealthRule& row : advise::health_rules())
     out += fmt::format("| {} | {} |\n", name_of(row.id), row.one_line);
   return out;

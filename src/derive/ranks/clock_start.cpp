@@ -149,7 +149,7 @@ Relation relate(const EndsOfClocks& ends, const Pair& edge) {
 
 /// The child's map: from its reading to the parent's by `r`, then to true time by the parent's map.
 ClockMap through(const ClockMap& parent, const Relation& r, Time origin) {
-  // At the child's reading c the parent reads p = c - shift - offset - drift (p - origin).
+  // At the child's c the parent reads p = c - r.shift - r.offset - r.drift (p - r.origin).
   const double pace = r.drift / (1 + r.drift);
   const Time at = r.origin + r.shift;  // the child's reading when p ≈ r.origin
   const double behind = r.offset / (1 + r.drift);

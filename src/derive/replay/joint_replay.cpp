@@ -55,7 +55,7 @@ class JointWalk {
       ready_.push_back(rank);
     }
   }
-  /// If ranks wait in a circle, gives up the first meeting that they wait for and returns true.
+  /// If ranks wait for each other, gives up the first meeting they wait for and returns true.
   bool break_circle() {
     std::uint32_t first = std::numeric_limits<std::uint32_t>::max();
     for (std::uint32_t r = 0; r < walks_.size(); ++r)

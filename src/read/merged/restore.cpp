@@ -8,7 +8,7 @@
 namespace stepscope::read {
 namespace {
 
-/// Undoes the renaming in one vocabulary and the batches that use it.
+/// Undoes merging in one vocabulary and the batches that use it.
 class Restorer {
  public:
   Restorer(const MergedSource& source, Vocabulary& words) : source_(source), words_(words) {

@@ -88,7 +88,7 @@ struct Overhead : Record {  // value: its kind, as CUPTI numbers them
 struct DeviceCounts : Record {
   std::uint64_t dropped;    ///< records that the library dropped
   std::uint64_t untimed;    ///< records without a begin or end
-  std::uint64_t discarded;  ///< bytes of records, lost for lack of a buffer
+  std::uint64_t discarded;  ///< bytes of records that found no buffer
   std::uint64_t unread;     ///< records that were shorter than their type
 };
 

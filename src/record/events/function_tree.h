@@ -16,7 +16,7 @@ void subtract_children(FunctionEvents& events, std::size_t first);
 /// Device time of each op: of the work that it launched (self), and including that of its children.
 void add_device_times(FunctionEvents& events, std::size_t first);
 
-/// A backward op and the ops in it get the stack of their forward op (same forward thread, sequence number).
+/// A backward op and the ops in it get the stack of the op with its sequence number in its forward thread.
 void set_backward_stacks(FunctionEvents& events, std::size_t first);
 
 }  // namespace stepscope::record

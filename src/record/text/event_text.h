@@ -41,7 +41,7 @@ class EventText {
     put_us(out, std::max<std::int64_t>(0, ns));
   }
 
-  /// The end of an event that is one end of arrow `id`.
+  /// Closes an event that is one end of arrow `id`.
   void arrow(std::int64_t id, bool starts) {
     out += R"(, "id": )";
     put(out, id);

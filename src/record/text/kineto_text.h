@@ -21,8 +21,8 @@ struct Written {
   bool whole = true;        ///< `take` never returned false
 };
 
-/// Calls `take` with the text, piece by piece, until it returns false. Memory: 40 bytes per op with a
-/// sequence number, and one piece. `metadata`: `key=JSON`; overrides the recording's value of the same key.
+/// Calls `take` with the text, piece by piece, until it returns false. Memory: one piece, and
+/// O(records). `metadata`: `key=JSON`; overrides the recording's value of the same key.
 /// `workers`: recordings of its data loader workers; their ops during the recording are written as further
 /// processes.
 Written write_kineto(const Recording& recording, const std::function<bool(std::string_view)>& take,

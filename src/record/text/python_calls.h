@@ -28,7 +28,7 @@ class PythonIds {
   };
   struct Open {
     std::vector<Run> runs;    // outermost first
-    std::uint32_t count = 0;  // calls that have an id but were not recorded yet
+    std::uint32_t count = 0;  // calls with an id that are not yet recorded
   };
   std::unordered_map<std::uint32_t, Open> open_;  // by track
   std::int64_t last_ = 0;
