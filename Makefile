@@ -21,7 +21,7 @@ demo:  ## build the program and run `stepscope report` on a bundled sample
 	@build/release/stepscope report $(SAMPLE) -o $(REPORT)
 	@test -s $(REPORT) && echo "The report is in $(REPORT): open it in a browser."
 
-test:  ## build with checks on and run every test
+test:  ## build with checks on and run all tests but the Python package's
 	@tools/install-deps.sh test
 	@cmake --preset dev >/dev/null
 	@cmake --build --preset dev -j $(JOBS)

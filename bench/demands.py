@@ -1,19 +1,21 @@
 """Checks one run against stepscope's promises about its speed. Changing a limit changes a promise."""
 from dataclasses import dataclass
 
+import hta_calls
 from fit import exponent, growth_points
 from peer_setup import PEERS, without_places
 
 MIB = 1 << 20
-WALL_S = {False: (0.60, 0.40), True: (0.70, 0.45)}  # packed: (limit, goal)
-PEAK_MIB = (300, 200)
-EVENTS_WALL_S = 2.5
+WALL_S = {False: (0.45, 0.40), True: (0.55, 0.45)}  # packed: (limit, goal)
+PEAK_MIB = (220, 200)
+EVENTS_WALL_S = 2.0
 EVENTS_PEAK_BYTES = 0.8e9
 GROWTH_EXPONENT = 1.10
 LARGE_BYTES = 1.9e9
 MANY_EVENTS = 5_000_000
 RANKS_PEAK_BYTES = 2e9
 RANK_BYTES = 0.5e6
+CALL_S = 0.050  # of a repeated call of stepscope.hta, or a tenth of HTA's, whichever is more
 NOT_MET = "**not met**"
 
 
@@ -135,6 +137,18 @@ def rank_demands(run):
                    f"{sum(job.names_straggler for job in run.jobs)} of {len(run.jobs)}", all(job.names_straggler for job in run.jobs))]
 
 
+def call_demand(calls):
+    """Calls that HTA does not finish count as long as they were let run."""
+    text, limit = "stepscope.hta: a repeated call", f"{CALL_S * 1000:.0f} ms or a tenth of HTA's"
+    if calls.missing:
+        return unmeasured(text, limit, "not measured")
+    rows = hta_calls.rows(calls)
+    slow = [row.name for row in rows
+            if row.again is None or row.again > max(CALL_S, (row.theirs or hta_calls.CALL_LIMIT_S) / 10)]
+    measured = f"{len(rows) - len(slow)} of {len(rows)} calls" + (f"; not {', '.join(slow)}" if slow else "")
+    return judged(text, limit, "", measured, not slow)
+
+
 def demands(run):
     found = []
     for result in run.files:
@@ -145,6 +159,7 @@ def demands(run):
         found.append(thread_demand(run))
     found += growth_demands(run) if run.growth else []
     found += rank_demands(run) if run.jobs else []
+    found += [call_demand(run.calls)] if run.calls else []
     if run.options.quick:
         for demand in found:
             demand.verdict = "a trial"

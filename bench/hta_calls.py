@@ -57,15 +57,31 @@ def same(ours, theirs):
     return "yes" if not other else f"not in {', '.join(other)}"
 
 
+@dataclass
+class Row:
+    """One call. Seconds and ratios are None where there are none; `again`: ours, when the call is repeated."""
+
+    name: str
+    theirs: float = None
+    first: float = None
+    again: float = None
+    ratio: float = None
+    with_opening: float = None
+    same: str = ""
+
+
 def row(name, calls):
-    """(call, HTA's seconds, ours, ratio, ratio with opening, same)"""
     ours, theirs = calls.ours["calls"][name], calls.theirs["calls"][name]
     if "s" not in ours:
-        return (name, theirs.get("s"), None, None, None, ours["failed"])
+        return Row(name, theirs.get("s"), same=ours["failed"])
     with_opening = calls.ours["open_s"] + ours["s"]
     if "s" not in theirs:
         stopped = theirs["failed"].startswith("stopped")
-        return (name, None, ours["s"], None, (calls.theirs["open_s"] + CALL_LIMIT_S) / with_opening if stopped else None,
-                f"HTA {theirs['failed']}")
-    return (name, theirs["s"], ours["s"], theirs["s"] / ours["s"], (calls.theirs["open_s"] + theirs["s"]) / with_opening,
-            same(ours, theirs))
+        return Row(name, None, ours["s"], ours["again_s"], None,
+                   (calls.theirs["open_s"] + CALL_LIMIT_S) / with_opening if stopped else None, f"HTA {theirs['failed']}")
+    return Row(name, theirs["s"], ours["s"], ours["again_s"], theirs["s"] / ours["again_s"],
+               (calls.theirs["open_s"] + theirs["s"]) / with_opening, same(ours, theirs))
+
+
+def rows(calls):
+    return [row(name, calls) for name in calls.ours["calls"]]

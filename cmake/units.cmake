@@ -1,6 +1,7 @@
-# Compiles the files of a folder together, at most eight at a time: most of what the compiler reads is headers.
+# Compiles the files of a folder together: most of what the compiler reads is headers.
 # Sources with compile options of their own are compiled separately.
 option(STEPSCOPE_UNITY "Compile the files of a folder together" ON)
+set(STEPSCOPE_UNIT_FILES 8 CACHE STRING "At most so many files at a time; more build faster from nothing, slower after a change")
 
 function(stepscope_units target)
   if(NOT STEPSCOPE_UNITY)
@@ -24,7 +25,7 @@ function(stepscope_units target)
   list(REMOVE_DUPLICATES folders)
   foreach(folder ${folders})
     list(LENGTH files_of_${folder} files)
-    math(EXPR units "(${files} + 7) / 8")
+    math(EXPR units "(${files} + ${STEPSCOPE_UNIT_FILES} - 1) / ${STEPSCOPE_UNIT_FILES}")
     set(number 0)
     foreach(source ${files_of_${folder}})
       math(EXPR unit "${number} * ${units} / ${files} + 1")

@@ -96,7 +96,7 @@ def measured():
         f"{median(results.cell('Many ranks', ranks, 'wall s'))} s, {results.cell('Many ranks', ranks, 'peak MiB')} MiB | |",
         f"| recording one op adds | {median(collect.cell('Added to each op', 'ops only', 'stepscope'))} ns | "
         f"`torch.profiler` adds {median(collect.cell('Added to each op', 'ops only', 'torch.profiler'))} ns |",
-        f"| the first finding is the cause that the benchmark built in | {explain.cell(simulated, first, 'result')} of simulated runs, "
+        f"| the first finding is the cause that the benchmark planted | {explain.cell(simulated, first, 'result')} of simulated runs, "
         f"{explain.cell(real, first, 'result')} of real programs on a CPU | |",
         f"| the measured saving lies in the predicted range | {explain.cell(simulated, inside, 'result')} of simulated runs, "
         f"{explain.cell(real, inside, 'result')} of real programs on a CPU | |",
