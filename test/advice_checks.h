@@ -19,7 +19,7 @@ inline report::Report advice(const std::string& path, unsigned threads = 0) {
   return as_report(advise::verdict(derived, advise::gather(derived, threads), threads));
 }
 
-/// The expected word, first finding, other listed findings, and rules that stay silent.
+/// The expected bound, first finding, other listed findings, and rules that stay silent.
 struct KnownAdvice {
   const char *part, *word, *first;
   Cells listed, quiet;

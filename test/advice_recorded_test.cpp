@@ -1,4 +1,4 @@
-// The advice for recorded traces: the word, what to change first, and which rules stay silent.
+// The advice for recorded traces: what bounds the step, what to change first, and which rules stay silent.
 #include "advice_checks.h"
 #include "report/formats/json.h"
 
@@ -35,7 +35,7 @@ const test::KnownAdvice kKnown[] = {
     {"diff_pair/a100/", "communication-bound", "N01", {}, {"S01", "N02", "N06", "K01", "C01", "C04"}},
     {"diff_pair/v100/", "device-bound", "P01", {"C05", "N01"}, {"S01", "N09", "H01", "H09", "N06", "K01"}},
     {"h100_qwen1.5_0.5b/", "device-bound", "K01", {}, {"H01", "P01", "S01", "C05", "C08", "K07"}},
-    {"h100_vit/", "host-bound", "H01", {}, {"P01", "K01", "K02", "K04", "K07", "A03", "C07"}},
+    {"h100_vit/", "host-bound", "H01", {}, {"P01", "K01", "K02", "K04", "K07", "C07"}},
     {"b200_eager/", "host-bound", "H01", {}, {"N02", "C04", "C05", "P01", "K02"}},
     {"mi300_resnet_checkpointing/",
      "communication-bound",

@@ -111,7 +111,7 @@ TEST(RecordedLedger, Bounds) {
   }
 }
 
-std::string sample(const std::string& name) {
+std::string sample_path(const std::string& name) {
   return std::string(STEPSCOPE_ROOT) + "/examples/samples/generated_" + name;
 }
 
@@ -173,7 +173,7 @@ TEST(GeneratedLedger, Bounds) {
 /// Step length without a planted problem, as measured by the generator, which ran without the problem.
 double true_step(const std::string& name) {
   std::stringstream text;
-  text << std::ifstream(sample(name) + ".truth.json").rdbuf();
+  text << std::ifstream(sample_path(name) + ".truth.json").rdbuf();
   const std::size_t at = text.str().rfind("\"step_ns\":");
   return at == std::string::npos ? 0 : std::stod(text.str().substr(at + 10));
 }
@@ -182,7 +182,7 @@ TEST(GeneratedReplay, FindsTheStepWithoutTheProblem) {
   const std::map<std::string, std::string> repairs = {{"slow_input", "data_loading=0"},
                                                       {"item_sync", "sync=0"}};
   for (const auto& [name, scale] : repairs) {
-    const std::string one[] = {sample(name) + ".json.gz"};
+    const std::string one[] = {sample_path(name) + ".json.gz"};
     const Result<trace::Trace> trace = read::open(one);
     ASSERT_TRUE(trace.ok()) << name;
     const report::Report report = test::answer("whatif", *trace, test::params({{"scale", scale}}));
@@ -194,7 +194,7 @@ TEST(GeneratedReplay, FindsTheStepWithoutTheProblem) {
 // No step is shorter than the work of its busiest stream, whatever host work is removed.
 TEST(GeneratedReplay, NeverBelowWhatTheDeviceMustDo) {
   for (const char* name : {"slow_input", "item_sync", "tiny_kernels", "healthy"}) {
-    const std::string one[] = {sample(name) + ".json.gz"};
+    const std::string one[] = {sample_path(name) + ".json.gz"};
     const Result<trace::Trace> trace = read::open(one);
     ASSERT_TRUE(trace.ok()) << name;
     const trace::Rank& rank = trace->ranks[0];

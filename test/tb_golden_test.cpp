@@ -242,9 +242,9 @@ TEST_P(TbGolden, recommendations) {
   EXPECT_EQ(static_cast<std::int64_t>(report.tables.at(0).rows()), std::int64_t(golden("recommendations")));
 }
 
-std::string name_of(const testing::TestParamInfo<Golden>& golden) { return golden.param.name; }
-INSTANTIATE_TEST_SUITE_P(Shipped, TbGolden, testing::ValuesIn(kShippedGoldens), name_of);
-INSTANTIATE_TEST_SUITE_P(Traces, TbGolden, testing::ValuesIn(kGoldens), name_of);
+std::string golden_name(const testing::TestParamInfo<Golden>& golden) { return golden.param.name; }
+INSTANTIATE_TEST_SUITE_P(Shipped, TbGolden, testing::ValuesIn(kShippedGoldens), golden_name);
+INSTANTIATE_TEST_SUITE_P(Traces, TbGolden, testing::ValuesIn(kGoldens), golden_name);
 
 }  // namespace
 }  // namespace stepscope

@@ -28,7 +28,7 @@ Answer answer(const analyze::Analysis& analysis, const analyze::Derived& derived
 /// The finished answer of "findings".
 Answer findings_of(report::Verdict verdict, const analyze::Analysis& findings, const trace::Trace& trace,
                    const report::Params& params);
-/// Whether it is "findings", and not another tool's form of it.
+/// Whether `analysis` is "findings" and `params` do not ask for another tool's form of it.
 bool asks_findings(const analyze::Analysis& analysis, const report::Params& params);
 
 }  // namespace stepscope::advise

@@ -21,6 +21,7 @@ using report::Unit;
 
 constexpr std::int64_t kMinEvents = 20;
 constexpr std::int64_t kMinWork = 1'000'000;  // ns
+constexpr double kNamedPhase = 0.05;          // share of the step from which a phase is named
 
 struct CausePhrase {
   IdleCause cause;
@@ -99,11 +100,49 @@ std::string certain(const Evidence& e, const std::vector<Health>& health) {
       collectives > 0 ? fmt::format(", collectives take at least {}", percent(e.share(collectives))) : "");
 }
 
+/// `trains`: some time is a backward pass.
+std::string_view phrase_of(analyze::Phase phase, bool trains) {
+  switch (phase) {
+    case analyze::Phase::data:
+      return "waiting for data";
+    case analyze::Phase::backward:
+      return "the backward pass";
+    case analyze::Phase::optimizer:
+      return "the optimizer";
+    case analyze::Phase::forward:
+      return trains ? "the forward pass" : "operators and modules";
+    case analyze::Phase::other:
+      return "the program's own code";
+  }
+  return "";
+}
+
+/// The phases of a step on the CPU that take at least a twentieth of it, largest first: "52 % of each 100 ms
+/// step is the backward pass, 27 % the forward pass".
+std::string phases_of_step(const Evidence& e) {
+  std::vector<const analyze::PhaseTime*> phases = e.mine(e.reports().phases.phases, "Phases");
+  const bool trains = std::any_of(phases.begin(), phases.end(), [](const auto* p) {
+    return p->phase == analyze::Phase::backward && p->time > 0;
+  });
+  const bool seen = std::any_of(phases.begin(), phases.end(), [](const auto* p) { return p->ops > 0; });
+  std::erase_if(phases, [&](const auto* p) {
+    return p->share < kNamedPhase || (p->phase == analyze::Phase::other && !seen);
+  });
+  std::stable_sort(phases.begin(), phases.end(),
+                   [](const auto* a, const auto* b) { return a->time > b->time; });
+  std::string text;
+  for (const analyze::PhaseTime* phase : phases)
+    text += text.empty() ? fmt::format("{} of {} is {}", percent(phase->share), per_step(e),
+                                       phrase_of(phase->phase, trains))
+                         : fmt::format(", {} {}", percent(phase->share), phrase_of(phase->phase, trains));
+  return text;
+}
+
 std::string host_times(const Evidence& e) {
-  const std::int64_t loading = e.fact(&Facts::host_data_loading);
-  return fmt::format(
-      "{} takes {}{}.", e.fact(&Facts::complete_steps) > 0 ? "A step" : "The recording", ns(e.step_length()),
-      loading * 20 > e.window() ? fmt::format(", {} of it for data loading", percent(e.share(loading))) : "");
+  const std::string phases = phases_of_step(e);
+  if (!phases.empty()) return phases + ".";
+  return fmt::format("{} takes {}.", e.fact(&Facts::complete_steps) > 0 ? "a step" : "the recording",
+                     ns(e.step_length()));
 }
 
 }  // namespace
@@ -207,7 +246,8 @@ std::string headline(const Evidence& e, Bound bound, const std::vector<Health>& 
           "Too little to judge: {} of device work in the recording is not a training or inference step.",
           ns(e.fact(&Facts::busy)));
     case Bound::host_only:
-      return "Host times only: no device activity is recorded. " + host_times(e);
+      return (e.without_accelerator() ? "The CPU does all the work: " : "No device activity is recorded: ") +
+             host_times(e);
     case Bound::host:
       return fmt::format("Host-bound: the device idles {} of {}, {} ({}{}) {}.", idle, per_step(e),
                          most_or_part(e, cause), ns((cause ? e.idle(*cause) : 0) / e.steps()),

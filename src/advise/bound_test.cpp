@@ -21,12 +21,22 @@ TEST(Bound, HostTimesSayWhatAStepTakes) {
   const report::Report report = judged(R"J(
   {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 5, "tid": 5, "ts": 0, "dur": 1000},
   {"ph": "X", "cat": "user_annotation", "name": "enumerate(DataLoader)#X.__next__", "pid": 5, "tid": 5, "ts": 0, "dur": 250})J");
-  EXPECT_EQ(
-      cells(report.tables[0], "headline"),
-      Cells{"Host times only: no device activity is recorded. A step takes 1.00 ms, 25.0 % of it for data "
-            "loading."});
+  EXPECT_EQ(cells(report.tables[0], "headline"),
+            Cells{"No device activity is recorded: 25.0 % of each 1.00 ms step is waiting for data."});
   EXPECT_EQ(cells(report.tables[0], "rank"), Cells{"-"});
   EXPECT_EQ(cells(report.tables[1], "evidence"), Cells{"input_wait: 250 µs per step (25.0 %)"});
+}
+
+TEST(Bound, AMachineWithoutAnAcceleratorNeedsNoDeviceActivity) {
+  const trace::Trace trace =
+      test::open_json(R"J({"schemaVersion": 1, "machineInfo": {"accelerators": 0}, "traceEvents": [
+  {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 5, "tid": 5, "ts": 0, "dur": 1000}]})J");
+  const analyze::Derived derived(trace, {});
+  const report::Report report = as_report(verdict(derived, gather(derived, 1)));
+  EXPECT_EQ(cells(report.tables[0], "headline"),
+            Cells{"The CPU does all the work: 100 % of the recorded 1.00 ms is operators and modules."});
+  EXPECT_EQ(cells(report.tables[2], "what")[0],
+            "This machine has no accelerator: the CPU does all the work.");
 }
 
 // One kernel, 10 µs after the return of a launch call that took 1990 µs: no record is missing.

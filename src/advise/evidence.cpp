@@ -68,6 +68,11 @@ std::int64_t Evidence::fact(std::int64_t Facts::* fact) const {
   return value_of(facts, fact);
 }
 
+bool Evidence::without_accelerator() const {
+  const Facts* facts = element_of(reports_.overview.ranks, rank_);
+  return facts != nullptr && facts->accelerators == 0;
+}
+
 std::int64_t Evidence::idle_total(std::int64_t analyze::IdleTotals::* total) const {
   const analyze::IdleTotals* totals = element_of(reports_.idle.totals, rank_);
   if (log_ != nullptr)

@@ -26,6 +26,7 @@
 #include "analyze/ranks/stragglers.h"
 #include "analyze/replay/replayed_rank.h"
 #include "analyze/steps/input_wait.h"
+#include "analyze/steps/phases.h"
 #include "analyze/steps/steps.h"
 #include "report/table.h"
 
@@ -56,6 +57,7 @@ struct Reports {
   analyze::Copies copies;
   analyze::MemoryEvents memory_events;
   analyze::HostTime host_time;   ///< only if some rank has no device
+  analyze::Phases phases;        ///< only if some rank has no device
   analyze::Operators operators;  ///< only if some rank has no device
   std::shared_ptr<JobReports> job = std::make_shared<JobReports>();
   std::vector<std::vector<analyze::Launched>> launched;  ///< by rank's index in the trace, then kAskedRanges
@@ -118,6 +120,8 @@ class Evidence {
   const Reports& reports() const { return reports_; }
   /// A count or time of the overview, 0 if it is not known.
   std::int64_t fact(std::int64_t Facts::* fact) const;
+  /// True if the recording says that the machine has no accelerator.
+  bool without_accelerator() const;
   std::int64_t idle_total(std::int64_t analyze::IdleTotals::* total) const;
   /// The backend of torch.distributed; "" if it is not recorded.
   std::string_view backend() const;

@@ -1,5 +1,5 @@
-// Capture health: what the recording cannot prove, checked before anything else. One function per row, all in
-// one array.
+// Capture health: what the recording cannot prove, checked before the rules run. One function per HealthId;
+// one array lists them all.
 #pragma once
 
 #include <optional>

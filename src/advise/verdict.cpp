@@ -59,6 +59,7 @@ Reports gather(const analyze::Derived& derived, unsigned threads) {
   if (std::any_of(ranks.begin(), ranks.end(), has_no_device_work)) {
     answer(reports.operators, [](const analyze::Derived& of) { return analyze::operators_of(of); });
     answer(reports.host_time, analyze::host_time_of);
+    answer(reports.phases, analyze::phases_of);
   }
   if (ranks.size() > 1) {
     answer(reports.job->stragglers, analyze::stragglers_of);

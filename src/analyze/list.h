@@ -11,6 +11,7 @@
   ENTRY(idle, idle, "why each device was idle, gap by gap") \
   ENTRY(idle, ledger, "who owned each nanosecond of a device; who waited for whom") \
   ENTRY(idle, devices, "how busy each device was, and how full when busy") \
+  ENTRY(step, phases, "data, forward, backward, optimizer: which takes the time") \
   ENTRY(step, input_wait, "each step's wait for data, and the device's idle time in it") \
   ENTRY(idle, synchronizations, "calls that wait for the device: from where, at what cost") \
   ENTRY(idle, launches, "how far the host runs ahead, and what launching costs") \

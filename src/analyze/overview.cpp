@@ -81,6 +81,10 @@ RankFacts facts_of(const Derived& derived, const Rank& rank) {
   facts.clamped_times = rank.reading.clamped_times;
   facts.document_complete = rank.reading.complete ? 1 : 0;
   if (rank.reading.only_critical) facts.only_critical = 1;
+  const auto if_known = [](std::int64_t value) { return value < 0 ? report::kNoInt : value; };
+  facts.accelerators = if_known(rank.machine.accelerators);
+  facts.cores = if_known(rank.machine.cores);
+  facts.op_threads = if_known(rank.machine.threads);
   facts.window = window.length();
   if (!lengths.empty()) facts.first_step = lengths.front();
   facts.step_median = report::quantile(lengths, 0.5);
@@ -188,7 +192,10 @@ const report::FactSheet<RankFacts> kRecordedCounts{
      {"lost_stretches", &RankFacts::lost_stretches},
      {"clamped_times", &RankFacts::clamped_times},
      {"document_complete", &RankFacts::document_complete},
-     {"only_critical", &RankFacts::only_critical, true}}};
+     {"only_critical", &RankFacts::only_critical, true},
+     {"accelerators", &RankFacts::accelerators, true},
+     {"cores", &RankFacts::cores, true},
+     {"op_threads", &RankFacts::op_threads, true}}};
 
 const report::FactSheet<RankFacts> kWindowTimes{"Times of the window",
                                                 "time",

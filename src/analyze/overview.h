@@ -17,6 +17,9 @@ struct RankFacts : derive::Capture {
   std::int64_t complete_steps = 0;  ///< in the window; 0 without step marks
   std::int64_t lost_stretches = 0, clamped_times = 0, document_complete = 1;
   std::int64_t only_critical = report::kNoInt;  ///< 1 for a copy that holds only the critical path
+  std::int64_t accelerators = report::kNoInt,
+               cores = report::kNoInt;       ///< of the machine, if the file says so
+  std::int64_t op_threads = report::kNoInt;  ///< threads that an operator may use
   std::int64_t window = 0;
   std::int64_t step_median = 0, step_shortest = 0, step_longest = 0, first_step = report::kNoInt;
   std::int64_t compute = report::kNoInt, communication = report::kNoInt;

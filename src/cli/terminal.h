@@ -7,7 +7,8 @@ namespace stepscope::cli {
 
 bool is_terminal(int descriptor);
 
-/// Width of the terminal on stdout, else COLUMNS, else of the terminal on stderr, else 80.
+/// Width of the terminal on stdout, else COLUMNS, else width of the terminal on stderr; at least 20, at most
+/// 400. Without any of them 80.
 int width(const Environment& environment);
 
 /// Lines of the terminal on stdout; 0 if stdout is no terminal.

@@ -54,7 +54,7 @@ class RowJudge {
 
   struct Verdict {
     double a = 0, b = 0;  ///< means
-    report::Shift shift;  ///< of b − a; not bounded with too few samples
+    report::Shift shift;  ///< how far b lies above a; bounded() is false with too few samples
     State state = State::within_noise;
     double change() const { return b - a; }
   };

@@ -80,14 +80,14 @@ std::string measure(const Measured& measured, Check& check) {
   if (!check.limit.relative) {
     measure_level(measured.now, check);
     if (std::isfinite(check.low)) return "";
-    return fmt::format("{} steps of NEW are too few to know the noise; record {} or more.", check.samples_now,
-                       kEnoughSteps);
+    return fmt::format("NEW has only {} steps, too few to know the noise; record {} or more.",
+                       check.samples_now, kEnoughSteps);
   }
   check.change = ratio.ratio - 1;
   if (check.base <= 0) return "BASE is not above 0, so there is no percentage; give an absolute limit.";
   const std::size_t fewest = std::min(check.samples_base, check.samples_now);
   if (fewest < kMinSteps)
-    return fmt::format("{} and {} steps are too few to know the noise; record {} or more on each side.",
+    return fmt::format("Only {} and {} steps, too few to know the noise; record {} or more on each side.",
                        check.samples_base, check.samples_now, kEnoughSteps);
   if (!ratio.known())
     return fmt::format(

@@ -29,7 +29,7 @@ std::vector<double> pooled(std::vector<std::vector<double>> files, bool by_file)
   return out;
 }
 
-struct Side {
+struct RunSet {
   const std::vector<Trace>& traces;
   std::vector<Recording> recordings;
   std::vector<Subject> subjects;
@@ -47,8 +47,8 @@ std::size_t fewest_of(const std::vector<CountedSteps>& files) {
   return fewest;
 }
 
-Side side_of(const std::vector<Trace>& traces, std::vector<CountedSteps> counted, std::size_t skip) {
-  Side side{traces, {}, {}};
+RunSet side_of(const std::vector<Trace>& traces, std::vector<CountedSteps> counted, std::size_t skip) {
+  RunSet side{traces, {}, {}};
   for (std::size_t i = 0; i < traces.size(); ++i) {
     leave_out_first(counted[i], skip);
     side.subjects.push_back(subject_of(traces[i], counted[i]));
@@ -57,10 +57,10 @@ Side side_of(const std::vector<Trace>& traces, std::vector<CountedSteps> counted
   return side;
 }
 
-Measured measure(const Limit& limit, const Side& base, const Side& now, unsigned threads) {
+Measured measure(const Limit& limit, const RunSet& base, const RunSet& now, unsigned threads) {
   Measured out;
   const bool by_file = std::min(base.traces.size(), now.traces.size()) >= kMinFiles;
-  for (const Side* side : {&base, &now}) {
+  for (const RunSet* side : {&base, &now}) {
     std::vector<std::vector<double>> files;
     for (std::size_t i = 0; i < side->traces.size(); ++i) {
       Samples samples = samples_of(limit, side->traces[i], side->recordings[i], threads);
@@ -76,9 +76,9 @@ Measured measure(const Limit& limit, const Side& base, const Side& now, unsigned
   return out;
 }
 
-std::size_t most_skipped(const Side& base, const Side& now) {
+std::size_t most_skipped(const RunSet& base, const RunSet& now) {
   std::size_t skipped = 0;
-  for (const Side* side : {&base, &now})
+  for (const RunSet* side : {&base, &now})
     for (const Recording& recording : side->recordings)
       skipped = std::max(skipped, recording.counted.warming_up);
   return skipped;
@@ -107,8 +107,8 @@ Gate gate(const std::vector<Trace>& base, const std::vector<Trace>& now, const s
   const auto threads = static_cast<unsigned>(params.integer("threads"));
   std::vector<CountedSteps> steps_base = steps_of(base, params), steps_now = steps_of(now, params);
   const std::size_t skip = warm_up(std::min(fewest_of(steps_base), fewest_of(steps_now)), params);
-  const Side of_base = side_of(base, std::move(steps_base), skip),
-             of_now = side_of(now, std::move(steps_now), skip);
+  const RunSet of_base = side_of(base, std::move(steps_base), skip),
+               of_now = side_of(now, std::move(steps_now), skip);
   std::set<std::string> said;
   for (std::size_t i = 0; i < base.size(); ++i)
     for (std::size_t j = 0; j < now.size(); ++j) {

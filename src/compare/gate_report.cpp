@@ -83,7 +83,7 @@ std::string headline(const Gate& gate) {
   const auto first = std::find_if(gate.checks.begin(), gate.checks.end(),
                                   [&](const Check& check) { return check.outcome == outcome; });
   if (first == gate.checks.end()) return said;
-  said += fmt::format(": {} {}", first->limit.metric(), first->reason);
+  said += fmt::format(": {}: {}", first->limit.metric(), first->reason);
   if (const std::size_t more = gate.count(outcome) - 1; more > 0)
     said += fmt::format(" And {} more of {} limits.", more, gate.checks.size());
   return said;

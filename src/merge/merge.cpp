@@ -57,7 +57,7 @@ Result<Merged> survey(std::vector<std::string> files, const MergeOptions& option
   if (!sources) return sources.error();
   merged.sources = std::move(*sources);
   const unsigned threads = thread_count(options.threads);
-  for (const std::string& file : files) merged.stored_bytes += stored_size(file);
+  for (const std::string& file : files) merged.stored_bytes += read::stored_size(file);
   const std::int64_t total = 2 * merged.stored_bytes;
   std::int64_t done = 0;
   Opener opener;
@@ -72,7 +72,7 @@ Result<Merged> survey(std::vector<std::string> files, const MergeOptions& option
     surveyed.push_back(!error);
     const Source* next = &source + 1;
     const bool last = &source == &merged.sources.back() || next->path != source.path;
-    if (last) done += stored_size(source.path);
+    if (last) done += read::stored_size(source.path);
     if (source.section >= 0 && last) read_end({&source - source.section, &source + 1}, opener, merged.notes);
   }
   for (std::size_t i = 0; i < surveyed.size(); ++i)

@@ -241,7 +241,7 @@ TEST(MergedDamage, OfASectionsStartIsNotTheNextRanksLoss) {
   });
   ASSERT_TRUE(trace.ok());
   ASSERT_EQ(trace->ranks.size(), 2u);
-  EXPECT_GT(trace->ranks[0].reading.losses, 0);  // b's events follow a's
+  EXPECT_GT(trace->ranks[0].reading.losses, 0);  // b's events are read as a's
   EXPECT_EQ(trace->ranks[1].rank, 2);
   EXPECT_EQ(trace->ranks[1].reading.events, 2);
   EXPECT_EQ(trace->ranks[1].reading.losses, 0);

@@ -99,12 +99,6 @@ Result<std::vector<Source>> sources_of(const std::vector<std::string>& files) {
   return sources;
 }
 
-std::int64_t stored_size(const std::string& path) {
-  std::error_code error;
-  const auto size = fs::file_size(path, error);
-  return error ? 0 : static_cast<std::int64_t>(size);
-}
-
 void settle_kind(Source& source) {
   source.head = source.walked.top_level;
   std::stable_sort(source.head.begin(), source.head.end(),

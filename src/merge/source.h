@@ -90,9 +90,6 @@ class Opener {
 /// The sources in these files. An Error when one cannot be opened, or nothing can be merged.
 Result<std::vector<Source>> sources_of(const std::vector<std::string>& files);
 
-/// Bytes of a file on disk; 0 if unknown.
-std::int64_t stored_size(const std::string& path);
-
 /// Fills in what a source's survey found: its head, its rank, whether it is a rank's recording.
 void settle_kind(Source& source);
 

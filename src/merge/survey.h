@@ -22,7 +22,7 @@ inline constexpr char kBetween = '\x1f';
 LaneText lane_text(const EventText& event);
 /// Whether `lane` is the event's, without building its text.
 bool same_lane(const LaneText& lane, const EventText& event);
-/// The value of a pid's or tid's text: a number in quotes equals the number.
+/// The value of a pid's or tid's text without its quotes, so that 7 and "7" are equal; "0" if it is empty.
 std::string ident_of(std::string_view text);
 
 /// Range of the ids of a space; empty if low is above high.

@@ -10,6 +10,7 @@
 #include "merge/merge.h"
 #include "merge/ordered_output.h"
 #include "merge/rewrite.h"
+#include "read/files.h"
 
 namespace stepscope::merge {
 namespace {
@@ -153,7 +154,7 @@ std::optional<Error> write_chrome(Merged& merged, const MergeOptions& options, b
     if (auto error = write_section(source, opener, base_ns, thread_count(options.threads), output, progress))
       return error;
     const bool last = i + 1 == merged.sources.size() || merged.sources[i + 1].path != source.path;
-    if (last) done += stored_size(source.path);
+    if (last) done += read::stored_size(source.path);
   }
   output.write(document_tail(merged.sources));
   return std::nullopt;

@@ -149,6 +149,8 @@ std::vector<std::string> take_execution_traces(std::vector<std::string>& files) 
   return execution_traces;
 }
 
+std::int64_t stored_size(const std::string& path) { return std::max<std::int64_t>(0, bytes_of({path})); }
+
 std::int64_t bytes_of(const std::vector<std::string>& files) {
   std::int64_t total = 0;
   for (const std::string& path : files) {

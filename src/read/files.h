@@ -33,6 +33,8 @@ std::vector<std::string> take_execution_traces(std::vector<std::string>& files);
 
 /// Stored bytes of all files; -1 when a size is unknown ("-").
 std::int64_t bytes_of(const std::vector<std::string>& files);
+/// Stored bytes of a file, for progress; 0 when unknown.
+std::int64_t stored_size(const std::string& path);
 
 /// The contents of one path: one file, or the ranks of a merged file.
 struct Parsed {

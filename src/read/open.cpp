@@ -52,7 +52,7 @@ Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions&
       parsed[i] = parse_file(path, kineto);
     });
     for (std::size_t i = 0; i < group; ++i) {
-      done += std::max<std::int64_t>(0, bytes_of({(*files)[from + i]}));
+      done += stored_size((*files)[from + i]);
       if (options.progress) options.progress(done, total);
       if (!parsed[i]->ok()) {
         if (!first_error) first_error = parsed[i]->error();

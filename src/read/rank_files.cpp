@@ -67,7 +67,7 @@ class Told {
   void read(const std::string& path) {
     if (!options_.progress) return;
     const std::lock_guard lock(mutex_);
-    done_ += std::max<std::int64_t>(0, bytes_of({path}));
+    done_ += stored_size(path);
     options_.progress(done_, total_);
   }
 

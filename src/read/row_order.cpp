@@ -21,19 +21,20 @@ std::ptrdiff_t nesting_rank(Kind kind) {
 
 bool args_before(const trace::Trace& trace, const trace::Rank& rank, ArgsAt a, ArgsAt b) {
   const auto fields_a = trace.schemas.fields(a.schema), fields_b = trace.schemas.fields(b.schema);
-  const auto before = [&](const trace::ArgField& x, const trace::ArgField& y) {
-    return x.key != y.key ? trace.text(x.key) < trace.text(y.key) : x.type < y.type;
+  const auto alike = [](const trace::ArgField& x, const trace::ArgField& y) {
+    return x.key == y.key && x.type == y.type;
   };
-  const auto [end_a, end_b] = std::mismatch(
-      fields_a.begin(), fields_a.end(), fields_b.begin(), fields_b.end(),
-      [](const trace::ArgField& x, const trace::ArgField& y) { return x.key == y.key && x.type == y.type; });
-  if (end_b == fields_b.end() && end_a != fields_a.end()) return false;
-  if (end_b != fields_b.end()) return end_a == fields_a.end() || before(*end_a, *end_b);
+  if (!std::equal(fields_a.begin(), fields_a.end(), fields_b.begin(), fields_b.end(), alike))
+    return std::lexicographical_compare(fields_a.begin(), fields_a.end(), fields_b.begin(), fields_b.end(),
+                                        [&](const trace::ArgField& x, const trace::ArgField& y) {
+                                          return x.key != y.key ? trace.text(x.key) < trace.text(y.key)
+                                                                : x.type < y.type;
+                                        });
   for (std::size_t i = 0, at_a = a.at, at_b = b.at; i < fields_a.size(); ++i) {
     const std::int64_t x = rank.values.get(at_a, fields_a[i].wide),
                        y = rank.values.get(at_b, fields_b[i].wide);
-    at_a += fields_a[i].wide ? 2 : 1;
-    at_b += fields_b[i].wide ? 2 : 1;
+    at_a += fields_a[i].words();
+    at_b += fields_b[i].words();
     if (x == y) continue;
     if (fields_a[i].type < trace::ArgType::text) return x < y;
     return trace.text(static_cast<StringId>(x)) < trace.text(static_cast<StringId>(y));

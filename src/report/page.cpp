@@ -8,7 +8,7 @@
 namespace stepscope::report {
 namespace {
 
-constexpr std::size_t kMaxParts = 12;  // of a whole; more are not distinct in one bar
+constexpr std::size_t kMaxParts = 12;  // of a whole; more cannot be told apart in one bar
 
 const Column* first_where(const Table& table, bool (*fits)(const Column&)) {
   const auto found = std::find_if(table.columns.begin(), table.columns.end(), fits);

@@ -45,7 +45,7 @@ class Params {
   std::map<std::string, std::string, std::less<>> values_;
 };
 
-/// Every analysis has these; "sort" names a column of the first table.
+/// Every analysis has these. "sort" names a column; every table with that column is sorted by it.
 std::span<const ParamSpec> common_params();
 
 /// One sentence why `value` does not fit `spec`, or "" if it does.

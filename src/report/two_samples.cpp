@@ -11,7 +11,7 @@ namespace {
 constexpr double kExactPairs = 10'000;
 
 /// P(U = u) by u, for samples of sizes m and n. With probability n ÷ (m + n) the largest value is in the
-/// second sample and exceeds all m of the first. Without it, the problem is the same with one value less.
+/// second sample and exceeds all m of the first. Without that value, the problem is the same, one smaller.
 std::vector<double> exact(std::size_t m, std::size_t n) {
   std::vector<std::vector<double>> of(m + 1);  // by size of the first sample; the second grows from 0 to n
   for (std::vector<double>& row : of) row = {1.0};

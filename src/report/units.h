@@ -10,9 +10,9 @@
 
 namespace stepscope::report {
 
-/// Three significant digits and a unit: "59.3 ms", "1.50 GiB", "12.3 %", "3.09 TB/s"; counts get thousands
-/// separators, plain integers (Unit::none) stay as they are. Bytes scale by 1024, everything else by 1000.
-/// Absent values (kNoInt, NaN, infinities) give "".
+/// Three significant digits and a unit: "59.3 ms", "1.50 GiB", "12.3 %", "3.09 TB/s". Bytes scale by 1024,
+/// times above 1000 s by 60 (min, h), everything else by 1000. Counts get thousands separators. Plain
+/// integers (Unit::none) stay as they are. Absent values (kNoInt, NaN, infinities) give "".
 std::string format_value(std::int64_t value, Unit unit);
 std::string format_value(double value, Unit unit);
 

@@ -92,7 +92,7 @@ struct Health {
   std::int64_t rank = -1;
   std::string what;     ///< a sentence with its number
   std::string suffers;  ///< which conclusions
-  std::string remedy;   ///< the line to add
+  std::string remedy;   ///< how to record better, or how to read this recording; may be ""
 };
 
 /// The verdict on one rank.

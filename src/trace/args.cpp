@@ -28,7 +28,7 @@ SchemaId SchemaTable::extend(SchemaId parent, ArgField field) {
   total_fields_ += fields.size();
   schemas_.push_back(std::move(fields));
   parents_.push_back(parent);
-  words_.push_back(words_[parent] + 1 + field.wide);
+  words_.push_back(words_[parent] + field.words());
   children.push_back(id);
   return id;
 }

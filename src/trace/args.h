@@ -27,6 +27,7 @@ struct ArgField {
   StringId key;
   ArgType type;
   bool wide = false;  ///< the value takes two words: reals, and integers beyond 32 bits
+  constexpr std::uint32_t words() const { return wide ? 2 : 1; }
   friend bool operator==(const ArgField&, const ArgField&) = default;
 };
 

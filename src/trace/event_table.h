@@ -1,5 +1,5 @@
 // One row per event, struct of arrays, sorted by (track, start, longest first). Readers fill the recorded
-// columns, derive fills the others when the Trace is sealed; after that everything is const.
+// columns, derive fills the others before read::open() returns; after that everything is const.
 #pragma once
 
 #include <cstdint>

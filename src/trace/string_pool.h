@@ -17,7 +17,7 @@ inline constexpr StringId kEmptyString = 0;
 inline constexpr StringId kNoString = 0xFFFFFFFF;
 
 /// Owns its bytes; views stay valid while the pool lives. Not for concurrent writers: each thread that reads
-/// files has its own pool, and its ids are remapped to the Trace's pool when the trace is sealed.
+/// files has its own pool, and its ids are remapped to the Trace's pool when the rank is sealed.
 class StringPool {
  public:
   StringPool();

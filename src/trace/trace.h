@@ -1,5 +1,5 @@
-// The data model. A Trace is one or more ranks and the string pool that they share. It never changes after it
-// is sealed.
+// The data model. A Trace is one or more ranks and the string pool that they share. It never changes after
+// read::open() has returned it.
 #pragma once
 
 #include <cstdint>
@@ -56,12 +56,11 @@ struct Reading {
   std::int64_t lost_bytes = 0;
   std::int64_t clamped_times = 0;   ///< negative or absurdly large durations and times
   std::int64_t unmatched_ends = 0;  ///< end events (ph E) without a begin, left out
-  std::int64_t open_begins = 0;  ///< begin events (ph B) without an end, extended to the end of their thread
-  std::int64_t crowded_args =
-      0;                 ///< events whose last args are one text, "(more args)": too many different keys
-  bool complete = true;  ///< the document was not cut off
-  bool only_critical = false;  ///< a copy made by `overlay`, with only the critical path
-  std::string format;          ///< e.g. "kineto"
+  std::int64_t open_begins = 0;   ///< begin events (ph B) without an end, extended to the end of their thread
+  std::int64_t crowded_args = 0;  ///< events whose last args are kept as one text, "(more args)"
+  bool complete = true;           ///< the document was not cut off
+  bool only_critical = false;     ///< a copy made by `overlay`, with only the critical path
+  std::string format;             ///< e.g. "kineto"
   std::vector<Loss> first_losses;
 };
 
@@ -78,6 +77,13 @@ struct Step {
   Row row = kNoRow;                   ///< its annotation; kNoRow if the step is the whole window
 };
 
+/// The machine that ran a rank, as its recorder saw it; -1: the file does not say.
+struct Machine {
+  std::int64_t accelerators = -1;
+  std::int64_t cores = -1;    ///< that the process may use
+  std::int64_t threads = -1;  ///< that an operator may use
+};
+
 struct Rank {
   std::string path;
   std::int64_t rank = -1;  ///< -1 if the file does not say
@@ -86,6 +92,7 @@ struct Rank {
   std::int64_t base_ns = 0;                                   ///< add to row times to get Unix nanoseconds
   std::vector<std::pair<std::string, std::string>> metadata;  ///< other top-level keys and their JSON text
   std::vector<Device> devices;
+  Machine machine;
   std::vector<Track> tracks;
   EventTable events;
   FlowTable flows;
@@ -135,7 +142,7 @@ void for_each_arg(const Trace& trace, const Rank& rank, Row row, Use use) {
   std::size_t at = rank.events.args_at[row];
   for (const ArgField& field : trace.schemas.fields(rank.events.schema[row])) {
     use(field, rank.values.get(at, field.wide));
-    at += field.wide ? 2 : 1;
+    at += field.words();
   }
 }
 

@@ -16,7 +16,7 @@ from stepscope.profiler._activities import ProfilerActivity, chosen, supported_a
 from stepscope.profiler._config import captures_overloads, check_observer, check_switches, warn_of_ignored
 from stepscope.profiler._execution_trace import ExecutionTraceObserver
 from stepscope.profiler._kineto import kineto_profile
-from stepscope.profiler._metadata import checked_json, distributed_info
+from stepscope.profiler._metadata import checked_json, distributed_info, machine_info
 from stepscope.profiler._recording import FLOPS, MEMORY, MODULES, OVERLOADS, SHAPES, STACKS, Recording
 from stepscope.profiler._results import Results
 
@@ -157,6 +157,7 @@ class _KinetoProfile(Results):
         self._is_recording = True
         self._began = time.perf_counter()
         self._add("trace_id", json.dumps(self._trace_id))
+        self._add("machineInfo", machine_info())
         if (info := distributed_info()) is not None:
             self._add("distributedInfo", info)
         for key, value in self._preset.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from typing import Any
 
@@ -20,6 +21,23 @@ def checked_json(key: str, value: str) -> str:
 
 def refuse(constant: str) -> Any:
     raise ValueError(f"{constant} is not a JSON number")
+
+
+def machine_info() -> str:
+    """``machineInfo`` as JSON: cores that this process may use and, with PyTorch, the accelerators and threads of an operator."""
+    info = {"cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()}
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        info["threads"] = torch.get_num_threads()
+        info["accelerators"] = accelerators(torch)
+    return json.dumps(info)
+
+
+def accelerators(torch: Any) -> int:
+    if hasattr(torch, "accelerator"):  # from PyTorch 2.6 on
+        return int(torch.accelerator.device_count())
+    kinds = (getattr(torch, kind, None) for kind in ("cuda", "xpu"))
+    return sum(int(kind.device_count()) for kind in kinds if kind is not None and kind.is_available())
 
 
 def distributed_info() -> str | None:

@@ -114,6 +114,17 @@ def test_distributed_info(tmp_path):
     assert (info["backend"], info["rank"], info["world_size"]) == ("gloo", 0, 1)
 
 
+def test_machine_info(tmp_path):
+    import json
+    import os
+
+    with profile() as prof:
+        torch.ones(1)
+    prof.export_chrome_trace(tmp_path / "a.json")
+    info = json.loads((tmp_path / "a.json").read_text())["machineInfo"]
+    assert info == {"cores": len(os.sched_getaffinity(0)), "threads": torch.get_num_threads(), "accelerators": torch.cuda.device_count()}
+
+
 def test_a_range_may_wait_for_a_future_of_pytorch():
     future = torch.futures.Future()
     with profile() as prof:

@@ -36,8 +36,8 @@ bool is_misaligned(const Product& p) {
 /// Products with a vector are limited by memory, whatever computes them.
 bool has_vector(const Product& p) { return std::min(p.m, p.n) < 8; }
 
-/// Share of the device that the last round of tiles fills; 0 if the rounds are full, if there is at most one,
-/// or if they are so many that the last one matters little.
+/// Share of the device that the last round of tiles fills. 0 if the rounds are full, if there is at most one,
+/// or if there are so many that the last one matters little.
 double last_wave(const Product& p) {
   return p.waves > 1 && p.waves < kMaxWaves ? p.waves - std::floor(p.waves) : 0;
 }

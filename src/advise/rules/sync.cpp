@@ -20,7 +20,7 @@ namespace {
 using report::format_value;
 using report::Unit;
 
-/// The rank's waits of one kind. `cost`: their part of its idle time in and after waits, ns in the window.
+/// The rank's waits of one kind. `cost`: the rank's idle time in and after these waits, ns in the window.
 struct Waits {
   std::vector<WaitingCall> calls;
   std::int64_t cost = 0, count = 0, bytes = 0;

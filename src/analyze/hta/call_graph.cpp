@@ -48,9 +48,9 @@ bool is_step(std::string_view name) { return name.starts_with("ProfilerStep#"); 
 bool is_backward(std::string_view name) { return name.starts_with("## backward ##"); }
 bool is_autograd(std::string_view name) { return has(name, "autograd::"); }
 
-/// If exactly one thread has profiler steps and exactly one other has autograd operators: the other's top
-/// calls become children of the range "## backward ##", or without such ranges of the profiler step, that
-/// contains them.
+/// Needs exactly one thread with profiler steps, and exactly one other thread with autograd operators. Top
+/// calls of the other thread become children of the range "## backward ##" that contains them. Without such
+/// ranges, they become children of the profiler step that contains them.
 void join_backward(const trace::Trace& trace, const Table& table,
                    const std::map<ThreadKey, std::vector<Position>>& threads, std::vector<Node>& nodes) {
   const std::vector<Position>*main = nullptr, *backward = nullptr;

@@ -14,8 +14,8 @@ namespace {
 using report::Role;
 using report::Unit;
 
-constexpr std::string_view kCategories[] = {"host_wait", "kernel_wait", "other"};
-using Gaps = std::array<std::vector<double>, std::size(kCategories)>;
+constexpr std::string_view kIdleCategories[] = {"host_wait", "kernel_wait", "other"};
+using Gaps = std::array<std::vector<double>, std::size(kIdleCategories)>;
 
 struct StreamGaps : Description {
   std::int64_t rank, stream;
@@ -50,15 +50,15 @@ void add_gaps(std::vector<StreamGaps>& out, const DeviceSpans& of, Time kernel_d
   }
   for (const std::int64_t stream : order) {
     Gaps gaps = gaps_of(std::move(by_stream[stream]), kernel_delay);
-    double total = 0, sums[std::size(kCategories)] = {};
-    for (std::size_t c = 0; c < std::size(kCategories); ++c)
+    double total = 0, sums[std::size(kIdleCategories)] = {};
+    for (std::size_t c = 0; c < std::size(kIdleCategories); ++c)
       for (const double gap : gaps[c]) {
         total += gap;
         sums[c] += gap;
       }
-    for (std::size_t c = 0; c < std::size(kCategories); ++c) {
+    for (std::size_t c = 0; c < std::size(kIdleCategories); ++c) {
       if (gaps[c].empty() && c != 2) continue;
-      out.push_back({described(std::move(gaps[c])), of.rank->rank, stream, kCategories[c], sums[c],
+      out.push_back({described(std::move(gaps[c])), of.rank->rank, stream, kIdleCategories[c], sums[c],
                      total > 0 ? sums[c] / total : report::kNoReal});
     }
   }

@@ -29,7 +29,7 @@ struct BoundNumbers {
   double share(std::int64_t part) const;
 };
 
-/// `owners`: of each of the rank's devices over the window.
+/// `owners`: the times of each of the rank's devices, within the window.
 BoundNumbers bound_numbers(const Derived& derived, const trace::Rank& rank,
                            const std::vector<derive::OwnerTimes>& owners);
 

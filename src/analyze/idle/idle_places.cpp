@@ -97,7 +97,7 @@ struct Sum {
   Row row = kNoRow;  ///< host range of the longest part
 };
 
-/// Sums of places by cause, name and region.
+/// Sums by cause, name of the place, name of the region and InLoop.
 class Sums {
  public:
   Sums(const Rank& rank, const Column<IdlePiece>& pieces, const std::vector<Around>& around)

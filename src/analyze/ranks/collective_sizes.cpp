@@ -46,8 +46,8 @@ double quantile(std::vector<double> values, double q) {
   return values[std::max<std::size_t>(1, rank) - 1];
 }
 
-using Kind = std::tuple<std::string, std::int64_t, Span, derive::Exchange, std::string_view>;
-Kind kind_of(const MatchedCollective& c) { return {c.group, c.ranks, c.span, c.exchange, c.dtype}; }
+using CollectiveKind = std::tuple<std::string, std::int64_t, Span, derive::Exchange, std::string_view>;
+CollectiveKind kind_of(const MatchedCollective& c) { return {c.group, c.ranks, c.span, c.exchange, c.dtype}; }
 
 /// One row: collectives of a kind and a size, or of sizes between two powers of 4.
 struct Bucket {
@@ -57,9 +57,9 @@ struct Bucket {
 
 /// Longest total first.
 std::vector<Bucket> buckets_of(const std::vector<MatchedCollective>& collectives) {
-  std::map<Kind, std::set<std::int64_t>> sizes;
+  std::map<CollectiveKind, std::set<std::int64_t>> sizes;
   for (const MatchedCollective& c : collectives) sizes[kind_of(c)].insert(c.bytes);
-  std::map<std::pair<Kind, std::int64_t>, Bucket> found;
+  std::map<std::pair<CollectiveKind, std::int64_t>, Bucket> found;
   for (const MatchedCollective& c : collectives) {
     const bool exact = sizes[kind_of(c)].size() <= kMaxExactSizes;
     const std::int64_t power = std::bit_width(static_cast<std::uint64_t>(c.bytes));

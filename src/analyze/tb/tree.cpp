@@ -114,7 +114,8 @@ NodeId Forest::build(std::vector<Node> host, const std::vector<Row>& outside_cal
   return root;
 }
 
-/// An operator whose only child has its name takes the child's children and calls; its own calls are lost.
+/// If an operator has one child, an operator of the same name, the two become one: it gets the child's
+/// children and calls. Its own calls are lost.
 void Forest::merge_repeated(NodeId begin) {
   for (NodeId id = begin; id < nodes.size(); ++id) {
     Node& node = nodes[id];

@@ -17,8 +17,8 @@ using trace::Rank;
 using trace::Row;
 using trace::TrackId;
 
-/// Values beyond IdleCause: causes that depend on the range's kind too, step marks, names not looked up yet.
-constexpr std::uint8_t kNamed = 100, kStepMark = 101, kUnknown = 255;
+/// Values beyond IdleCause: causes that depend on the range's kind too, step marks, names not asked for yet.
+constexpr std::uint8_t kNamed = 100, kStepMark = 101, kNotAsked = 255;
 
 std::uint8_t meaning_of_name(std::string_view name) {
   if (is_step_mark(name)) return kStepMark;
@@ -88,11 +88,12 @@ class DoingSweep {
 
 }  // namespace
 
-CauseOfName::CauseOfName(const trace::Trace& trace) : trace_(trace), known_(trace.strings.size(), kUnknown) {}
+CauseOfName::CauseOfName(const trace::Trace& trace)
+    : trace_(trace), known_(trace.strings.size(), kNotAsked) {}
 
 std::size_t CauseOfName::operator()(trace::StringId name, Kind kind) {
   std::uint8_t& known = known_[name];
-  if (known == kUnknown) known = meaning_of_name(trace_.text(name));
+  if (known == kNotAsked) known = meaning_of_name(trace_.text(name));
   if (kind == Kind::runtime) return known >= kNamed ? static_cast<std::size_t>(IdleCause::runtime) : known;
   if (known == kStepMark) return kIdleCauses;
   return static_cast<std::size_t>(kind == Kind::op       ? IdleCause::op

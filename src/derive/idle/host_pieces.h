@@ -1,4 +1,4 @@
-// For a program that runs on the CPU alone: the main thread's time, cut by what was open.
+// For a program that runs only on the CPU: the main thread's time, divided by what it was doing.
 #pragma once
 
 #include <optional>

@@ -100,7 +100,7 @@ class PlaceSweep {
   std::vector<Range> stack_, kept_;
 };
 
-/// Threads that launched work, by descending number of launches.
+/// Threads that launched work, most launches first; at most kMaxThreads.
 std::vector<TrackId> launchers(const Rank& rank) {
   const EventTable& e = rank.events;
   std::vector<std::int64_t> launches(rank.tracks.size());

@@ -1,4 +1,4 @@
-// A first guess of all clocks, along the pairs that share the most collectives.
+// A first guess of every clock's offset and drift, from the pairs that share the most collectives.
 #pragma once
 
 #include <vector>

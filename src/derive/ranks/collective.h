@@ -54,7 +54,8 @@ struct Collective {
   std::int64_t place = -1;  ///< index in the group of the root, else of this rank; -1: not recorded
 };
 
-/// Reads a kernel's collective from the args of the kernel, else from those of its op.
+/// Reads a kernel's collective from its args, else from those of its op. Without either, only `exchange` is
+/// set, from the names of the kernel and of the ranges around it.
 class CollectiveArgs {
  public:
   CollectiveArgs(const trace::Trace& trace, const trace::Rank& rank);

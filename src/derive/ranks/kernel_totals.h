@@ -9,7 +9,8 @@
 namespace stepscope::derive {
 
 struct KernelTotals {
-  /// Kernels with the same name, grid and block. `kernel` is their hash, equal for all ranks in one process.
+  /// Kernels with the same name, grid and block. `kernel` is the hash of these three. It changes from process
+  /// to process: compare it only within one.
   struct Equal {
     std::uint64_t kernel;
     std::int64_t count = 0;

@@ -17,8 +17,8 @@ using trace::TrackId;
 constexpr Time kQuiet = 20'000;      // ns
 constexpr Time kAsleep = 1'000'000;  // ns; a side thread that is quiet for this long was not working
 
-/// Times in which no range begins or ends on a thread, in order, from before its first range to after its
-/// last.
+/// Quiet times of a thread, in order, from before its first range to after its last: no range begins or ends
+/// for at least kQuiet, and the innermost open range does not wait for the device.
 class QuietTimes {
  public:
   QuietTimes(const EventTable& e, const std::vector<Waiting>& waits) : e_(e), waits_(waits) {}

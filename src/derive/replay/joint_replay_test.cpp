@@ -1,4 +1,5 @@
-// Ranks wait for each other: each collective begins with its last rank, whatever else changes.
+// Ranks wait for each other: a collective begins when its last rank arrives. Exceptions: the median's pace,
+// and a circle of waits, which is given up.
 #include "derive/replay/joint_replay.h"
 
 #include <fmt/format.h>

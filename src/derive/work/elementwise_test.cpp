@@ -8,69 +8,60 @@
 namespace stepscope::derive {
 namespace {
 
-void expect(std::string_view name, const OpArgs& args, std::int64_t flops, std::int64_t read,
-            std::int64_t written) {
-  const Work work = work_of(name, args);
-  SCOPED_TRACE(name);
-  ASSERT_TRUE(work.flops_known && work.bytes_known) << work.unknown_reason;
-  EXPECT_EQ(work.vector_flops, flops);
-  EXPECT_EQ(work.bytes_read, read);
-  EXPECT_EQ(work.bytes_written, written);
-}
-
 TEST(ElementwiseWork, BroadcastsFromTheRight) {
   using Sizes = std::vector<std::int64_t>;
   EXPECT_EQ(broadcast({2, 1, 4}, {3, 1}), (Sizes{2, 3, 4}));
   EXPECT_EQ(broadcast({}, {3}), (Sizes{3}));
   EXPECT_EQ(broadcast({0}, {1}), (Sizes{0}));
   EXPECT_FALSE(broadcast({2}, {3}));
-  expect("aten::mul", op("[[2,3,4],[3,1]]", "bf;bf"), 24, 48 + 6, 48);
+  expect_vector_work("aten::mul", op("[[2,3,4],[3,1]]", "bf;bf"), 24, 48 + 6, 48);
   EXPECT_FALSE(work_of("aten::mul", op("[[2],[3]]", "bf;bf")).flops_known);
 }
 
 TEST(ElementwiseWork, NumbersNeitherPromoteNorCount) {
-  expect("aten::mul", op("[[2,3],[]]", "float;double"), 6, 24, 24);
-  expect("aten::add", op("[[2,3],[],[]]", "bf;S;S", {"", "1", "1"}), 6, 12, 12);
+  expect_vector_work("aten::mul", op("[[2,3],[]]", "float;double"), 6, 24, 24);
+  expect_vector_work("aten::add", op("[[2,3],[],[]]", "bf;S;S", {"", "1", "1"}), 6, 12, 12);
   // an integer tensor and a floating number make a float tensor
-  expect("aten::mul", op("[[2,3],[]]", "int;double"), 6, 24, 24);
-  expect("aten::mul", op("[[2,3],[]]", "long int;double"), 6, 48, 24);
+  expect_vector_work("aten::mul", op("[[2,3],[]]", "int;double"), 6, 24, 24);
+  expect_vector_work("aten::mul", op("[[2,3],[]]", "long int;double"), 6, 48, 24);
   // if neither has dimensions, both count: 3 · 8 bytes
-  expect("aten::add_", op("[[],[],[]]", "long int;long int;S", {"", "", "1"}), 1, 16, 8);
+  expect_vector_work("aten::add_", op("[[],[],[]]", "long int;long int;S", {"", "", "1"}), 1, 16, 8);
 }
 
 TEST(ElementwiseWork, TypesOfTheOutput) {
-  expect("aten::add", op("[[6],[6]]", "bf;float"), 6, 12 + 24, 24);
-  expect("aten::add_", op("[[6],[6],[]]", "bf;float;S"), 6, 36, 12);     // in place: argument 0
-  expect("aten::gt", op("[[6],[6]]", "float;float"), 6, 48, 6);          // bool
-  expect("aten::div", op("[[6],[6]]", "long int;long int"), 6, 96, 24);  // true division
-  expect("aten::exp", op("[[6]]", "int"), 6, 24, 24);
-  expect("aten::neg", op("[[6]]", "int"), 6, 24, 24);
-  expect("aten::mul", op("[[6],[],[6]]", "bf;double;float"), 6, 12, 24);  // explicit output
+  expect_vector_work("aten::add", op("[[6],[6]]", "bf;float"), 6, 12 + 24, 24);
+  expect_vector_work("aten::add_", op("[[6],[6],[]]", "bf;float;S"), 6, 36, 12);     // in place: argument 0
+  expect_vector_work("aten::gt", op("[[6],[6]]", "float;float"), 6, 48, 6);          // bool
+  expect_vector_work("aten::div", op("[[6],[6]]", "long int;long int"), 6, 96, 24);  // true division
+  expect_vector_work("aten::exp", op("[[6]]", "int"), 6, 24, 24);
+  expect_vector_work("aten::neg", op("[[6]]", "int"), 6, 24, 24);
+  expect_vector_work("aten::mul", op("[[6],[],[6]]", "bf;double;float"), 6, 12, 24);  // explicit output
 }
 
 TEST(ElementwiseWork, ExpandedOperandsAreReadOnce) {
   // sizes (10,512,7,7), strides (512,1,0,0): 5120 elements read, 250880 written
-  expect("aten::div", op("[[10,512,7,7],[]]", "bf;S", {"", "49"}, "[[512,1,0,0],[]]"), 250880, 10240, 501760);
+  expect_vector_work("aten::div", op("[[10,512,7,7],[]]", "bf;S", {"", "49"}, "[[512,1,0,0],[]]"), 250880,
+                     10240, 501760);
 }
 
 TEST(ElementwiseWork, FlopsPerElement) {
-  expect("aten::addcmul_", op("[[6],[6],[6],[]]", "float;float;float;S"), 12, 72, 24);
-  expect("aten::lerp", op("[[6],[6],[]]", "float;float;S"), 12, 48, 24);
-  expect("aten::sigmoid", op("[[6]]", "float"), 6, 24, 24);
-  expect("aten::where", op("[[6],[6],[6]]", "bool;float;float"), 0, 54, 24);
-  expect("aten::masked_fill_", op("[[2,3],[2,1],[]]", "bf;bool;S"), 0, 14, 12);
-  expect("aten::clamp", op("[[6],[],[]]", "float;S;S"), 6, 24, 24);
+  expect_vector_work("aten::addcmul_", op("[[6],[6],[6],[]]", "float;float;float;S"), 12, 72, 24);
+  expect_vector_work("aten::lerp", op("[[6],[6],[]]", "float;float;S"), 12, 48, 24);
+  expect_vector_work("aten::sigmoid", op("[[6]]", "float"), 6, 24, 24);
+  expect_vector_work("aten::where", op("[[6],[6],[6]]", "bool;float;float"), 0, 54, 24);
+  expect_vector_work("aten::masked_fill_", op("[[2,3],[2,1],[]]", "bf;bool;S"), 0, 14, 12);
+  expect_vector_work("aten::clamp", op("[[6],[],[]]", "float;S;S"), 6, 24, 24);
 }
 
 TEST(ElementwiseWork, CopiesAndFillsDoNoArithmetic) {
-  expect("aten::copy_", op("[[6],[6],[]]", "float;bf;S", {"", "", "False"}), 0, 12, 24);
-  expect("aten::clone", op("[[6],[]]", "float;S"), 0, 24, 24);
-  expect("aten::_to_copy",
-         op("[[6],[],[],[],[],[],[]]", "long int;S;-;-;-;S;-", {"", "6", "", "", "", "False", ""}), 0, 48,
-         24);
-  expect("aten::fill_", op("[[6],[]]", "float;S"), 0, 0, 24);
-  expect("aten::zero_", op("[[6]]", "bf"), 0, 0, 12);
-  expect("aten::view", op("[[6],[]]", "float;SL"), 0, 0, 0);
+  expect_vector_work("aten::copy_", op("[[6],[6],[]]", "float;bf;S", {"", "", "False"}), 0, 12, 24);
+  expect_vector_work("aten::clone", op("[[6],[]]", "float;S"), 0, 24, 24);
+  expect_vector_work(
+      "aten::_to_copy",
+      op("[[6],[],[],[],[],[],[]]", "long int;S;-;-;-;S;-", {"", "6", "", "", "", "False", ""}), 0, 48, 24);
+  expect_vector_work("aten::fill_", op("[[6],[]]", "float;S"), 0, 0, 24);
+  expect_vector_work("aten::zero_", op("[[6]]", "bf"), 0, 0, 12);
+  expect_vector_work("aten::view", op("[[6],[]]", "float;SL"), 0, 0, 0);
   EXPECT_EQ(work_role("aten::view"), WorkRole::none);
   EXPECT_EQ(work_role("aten::contiguous"), WorkRole::composite);
 }
@@ -89,26 +80,29 @@ TEST(ElementwiseWork, UnknownOpsHaveNone) {
 TEST(ReduceWork, OutputFollowsTheRecordedDims) {
   const char* const dims = "[[2,3,4],[],[],[]]";
   // the last dimension goes: 6 remain
-  expect("aten::mean", op(dims, "float;SL;S;-", {"", "[-1]", "True", ""}), 24, 96, 24);
-  expect("aten::sum", op(dims, "bf;SL;S;-", {"", "[0, 2]", "False", ""}), 24, 48, 6);
-  expect("aten::sum", op(dims, "bf;SL;S;-", {"", "[]", "False", ""}), 24, 48, 2);
-  expect("aten::sum", op(dims, "bf;SL;S;S", {"", "[1]", "False", "6"}), 24, 48, 32);  // dtype float
-  expect("aten::sum", op("[[2,3,4],[]]", "int;-", {"", ""}), 24, 96, 8);              // integers widen
-  expect("aten::sum", op("[[2,3,4],[]]", "bf;S", {"", "6"}), 24, 48, 4);
-  expect("aten::all", op("[[2,3,4]]", "bool", {""}), 24, 24, 1);
-  expect("aten::argmax", op("[[2,3,4],[],[]]", "float;S;S", {"", "-1", "False"}), 24, 96, 48);
-  expect("aten::max", op("[[2,3,4]]", "float", {""}), 24, 96, 4);
-  expect("aten::max", op("[[2,3,4],[],[]]", "float;S;S", {"", "0", "False"}), 24, 96, 12 * 12);
-  expect("aten::max", op("[[2,3],[3]]", "float;float", {"", ""}), 6, 36, 24);  // of two tensors
-  expect("aten::amax", op("[[2,3,4],[],[]]", "float;SL;S", {"", "[0]", "False"}), 24, 96, 48);
+  expect_vector_work("aten::mean", op(dims, "float;SL;S;-", {"", "[-1]", "True", ""}), 24, 96, 24);
+  expect_vector_work("aten::sum", op(dims, "bf;SL;S;-", {"", "[0, 2]", "False", ""}), 24, 48, 6);
+  expect_vector_work("aten::sum", op(dims, "bf;SL;S;-", {"", "[]", "False", ""}), 24, 48, 2);
+  expect_vector_work("aten::sum", op(dims, "bf;SL;S;S", {"", "[1]", "False", "6"}), 24, 48,
+                     32);                                                             // dtype float
+  expect_vector_work("aten::sum", op("[[2,3,4],[]]", "int;-", {"", ""}), 24, 96, 8);  // integers widen
+  expect_vector_work("aten::sum", op("[[2,3,4],[]]", "bf;S", {"", "6"}), 24, 48, 4);
+  expect_vector_work("aten::all", op("[[2,3,4]]", "bool", {""}), 24, 24, 1);
+  expect_vector_work("aten::argmax", op("[[2,3,4],[],[]]", "float;S;S", {"", "-1", "False"}), 24, 96, 48);
+  expect_vector_work("aten::max", op("[[2,3,4]]", "float", {""}), 24, 96, 4);
+  expect_vector_work("aten::max", op("[[2,3,4],[],[]]", "float;S;S", {"", "0", "False"}), 24, 96, 12 * 12);
+  expect_vector_work("aten::max", op("[[2,3],[3]]", "float;float", {"", ""}), 6, 36, 24);  // of two tensors
+  expect_vector_work("aten::amax", op("[[2,3,4],[],[]]", "float;SL;S", {"", "[0]", "False"}), 24, 96, 48);
 }
 
 TEST(ReduceWork, NormsAndVariancesAreTwoPerElement) {
-  expect("aten::linalg_vector_norm",
-         op("[[2,3,4],[],[],[],[]]", "float;S;SL;S;-", {"", "2", "[2]", "False", ""}), 48, 96, 24);
-  expect("aten::norm", op("[[2,3,4],[]]", "float;S", {"", "2"}), 48, 96, 4);
-  expect("aten::var", op("[[2,3,4],[],[],[]]", "float;SL;S;S", {"", "[1]", "1", "False"}), 48, 96, 32);
-  expect("aten::std", op("[[2,3,4],[]]", "float;S", {"", "True"}), 48, 96, 4);
+  expect_vector_work("aten::linalg_vector_norm",
+                     op("[[2,3,4],[],[],[],[]]", "float;S;SL;S;-", {"", "2", "[2]", "False", ""}), 48, 96,
+                     24);
+  expect_vector_work("aten::norm", op("[[2,3,4],[]]", "float;S", {"", "2"}), 48, 96, 4);
+  expect_vector_work("aten::var", op("[[2,3,4],[],[],[]]", "float;SL;S;S", {"", "[1]", "1", "False"}), 48, 96,
+                     32);
+  expect_vector_work("aten::std", op("[[2,3,4],[]]", "float;S", {"", "True"}), 48, 96, 4);
 }
 
 TEST(ReduceWork, UnrecordedOrImpossibleDims) {
@@ -120,10 +114,12 @@ TEST(ReduceWork, UnrecordedOrImpossibleDims) {
 }
 
 TEST(ReduceWork, ScansAndSelections) {
-  expect("aten::cumsum", op("[[2,4],[],[]]", "int;S;-", {"", "0", ""}), 8, 32, 64);
-  expect("aten::sort", op("[[8],[],[]]", "float;S;S", {"", "-1", "False"}), 24, 32, 96);  // 8·log2(8)
-  expect("aten::topk", op("[[2,8],[],[],[],[]]", "float;S;S;S;S", {"", "3", "-1", "True", "True"}), 16, 64,
-         6 * 12);
+  expect_vector_work("aten::cumsum", op("[[2,4],[],[]]", "int;S;-", {"", "0", ""}), 8, 32, 64);
+  expect_vector_work("aten::sort", op("[[8],[],[]]", "float;S;S", {"", "-1", "False"}), 24, 32,
+                     96);  // 8·log2(8)
+  expect_vector_work("aten::topk",
+                     op("[[2,8],[],[],[],[]]", "float;S;S;S;S", {"", "3", "-1", "True", "True"}), 16, 64,
+                     6 * 12);
 }
 
 }  // namespace

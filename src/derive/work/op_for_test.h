@@ -2,11 +2,14 @@
 // order.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <initializer_list>
 #include <string>
 #include <string_view>
 
 #include "derive/work/op_args.h"
+#include "derive/work/work.h"
 
 namespace stepscope::derive {
 
@@ -36,6 +39,18 @@ inline OpArgs op(std::string_view dims, std::string_view types,
     concrete_json += std::string(concrete_json.empty() ? "[" : ",") + "\"" + std::string(value) + "\"";
   if (!concrete_json.empty()) concrete_json += "]";
   return parse_op_args(dims, type_json, strides, concrete_json);
+}
+
+/// Expects the work of an op that uses no matrix units.
+inline void expect_vector_work(std::string_view name, const OpArgs& args, std::int64_t flops,
+                               std::int64_t read, std::int64_t written) {
+  const Work work = work_of(name, args);
+  SCOPED_TRACE(name);
+  ASSERT_TRUE(work.flops_known && work.bytes_known) << work.unknown_reason;
+  EXPECT_EQ(work.matrix_flops, 0);
+  EXPECT_EQ(work.vector_flops, flops);
+  EXPECT_EQ(work.bytes_read, read);
+  EXPECT_EQ(work.bytes_written, written);
 }
 
 }  // namespace stepscope::derive

@@ -172,7 +172,8 @@ struct Found {
   std::size_t alike = 0;  ///< ranks that fit
 };
 
-/// Finds the file's rank. The only rank with its process fits if one op agrees, any other if nine in ten do.
+/// Finds the file's rank. A rank fits if nine in ten of its ops with a node's id have that node's name. One
+/// such op is enough for the only candidate if it has the file's process.
 Found find_rank(trace::Trace& trace, const ExecutionTrace& nodes, const Linker& linker) {
   const std::vector<Rank*> candidates = candidates_of(trace, nodes);
   Found found, refused;

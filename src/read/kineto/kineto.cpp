@@ -67,6 +67,14 @@ void read_distributed(trace::Rank& rank, const element& info) {
   rank.backend = text(info, "backend");
 }
 
+trace::Machine machine_of(const element& info) {
+  const auto count = [&](const char* key) {
+    std::int64_t value = -1;
+    return info[key].get_int64().get(value) == simdjson::SUCCESS && value >= 0 ? value : -1;
+  };
+  return {count("accelerators"), count("cores"), count("threads")};
+}
+
 /// Row times added to a larger base would overflow; no real clock is beyond it.
 constexpr std::int64_t kMaxBase = 4'000'000'000'000'000'000;
 
@@ -95,10 +103,12 @@ void read_head(trace::Rank& rank, std::vector<std::pair<std::string, std::string
     if (key == kOverlayMark) read_overlay(rank.reading, json);
     element value;
     const bool known = key == "deviceProperties" || key == "computeProperties" || key == "distributedInfo" ||
-                       key == "baseTimeNanoseconds";
+                       key == "machineInfo" || key == "baseTimeNanoseconds";
     if (!known || parser.parse(json).get(value) != simdjson::SUCCESS) continue;
     if (key == "distributedInfo")
       read_distributed(rank, value);
+    else if (key == "machineInfo")
+      rank.machine = machine_of(value);
     else if (key == "baseTimeNanoseconds")
       rank.base_ns = base_time(value);
     else if (rank.devices.empty())
@@ -194,7 +204,7 @@ void count_reading(trace::Rank& rank, const Pass& pass, const ByteSource& source
   }
 }
 
-/// An Error if there is nothing to analyse in the file.
+/// An Error if the file has nothing to analyse, or more than can be indexed.
 std::optional<Error> nothing_read(const trace::Rank& rank, const Pass& pass) {
   constexpr const char* kExpected = "; a trace written by torch.profiler's export_chrome_trace was expected";
   const trace::Reading& reading = rank.reading;

@@ -71,6 +71,7 @@ TEST(KinetoDialect, RelativeToABaseThatComesAfterTheEvents) {
       opened(R"({"traceEvents":[{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":5.250,"dur":1.5}],
     "displayTimeUnit":"ms","baseTimeNanoseconds": 1751410836000000000,
     "distributedInfo":{"backend":"nccl","rank":3,"world_size":8,"ranks":"[0, 1]"},
+    "machineInfo":{"cores":16,"accelerators":2,"threads":"many"},
     "deviceProperties":[{"id":0,"name":"NVIDIA H100","totalGlobalMem":85045477376,"computeMajor":9,"computeMinor":0,
       "maxThreadsPerMultiprocessor":2048,"warpSize":32,"numSms":132},{"id":1,"name":"second"}],
     "traceName":"x.json"})");
@@ -80,6 +81,9 @@ TEST(KinetoDialect, RelativeToABaseThatComesAfterTheEvents) {
   EXPECT_EQ(rank.rank, 3);
   EXPECT_EQ(rank.world_size, 8);
   EXPECT_EQ(rank.backend, "nccl");
+  EXPECT_EQ(rank.machine.cores, 16);
+  EXPECT_EQ(rank.machine.accelerators, 2);
+  EXPECT_EQ(rank.machine.threads, -1);
   ASSERT_EQ(rank.devices.size(), 2u);
   EXPECT_EQ(rank.devices[0].name, "NVIDIA H100");
   EXPECT_EQ(rank.devices[0].sm_count, 132);

@@ -29,7 +29,7 @@ TEST(KinetoBlocks, AnEventLongerThanIsHeldIsGivenUp) {
   EXPECT_EQ(loss.reason, "an event longer than 20000 bytes, the limit for one");
 }
 
-/// Text made as it is read: `head`, then `fill` `times` times, then `tail`. Held nowhere.
+/// Makes its text as it is read: `head`, then `fill` `times` times, then `tail`. Never holds all of it.
 class EndlessBytes : public ByteSource {
  public:
   EndlessBytes(std::string head, std::string fill, std::size_t times, std::string tail)

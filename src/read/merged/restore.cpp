@@ -21,7 +21,7 @@ class Restorer {
       for (const trace::ArgField field : words.schemas.fields(id)) {
         if (const auto space = id_space_of(words.strings[field.key]))
           id_fields_[id].push_back({word, field, *space});
-        word += field.wide ? 2 : 1;
+        word += field.words();
       }
     }
   }

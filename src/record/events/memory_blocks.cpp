@@ -173,7 +173,7 @@ class BlockReader {
   std::vector<Change> changes_;
   std::map<std::uint32_t, std::vector<Span>> open_;  // by thread
   std::map<std::tuple<std::int8_t, std::int8_t, std::uint64_t>, std::size_t> alive_;
-  std::vector<Step> steps_;           // optimizer steps, by begin
+  std::vector<Step> steps_;           // optimizer steps, in order of their begins
   std::vector<std::int64_t> passes_;  // ends of backward passes
   bool in_pass_ = false;
   std::vector<Origin> origins_;  // per block

@@ -176,7 +176,8 @@ TEST(Text, TheVerdictFitsEightyByTwentyFour) {
   }
 }
 
-// If the screen has lines left, findings show what to do, the first one first, and their whole titles.
+// Spare lines of the screen show what to do, for the first finding first. A tall screen shows it for all
+// findings, and their titles in full.
 TEST(Text, TheFirstScreenSaysWhatToDo) {
   Page page = test::made_page();
   const auto screen = [&](int height) {
