@@ -1,6 +1,6 @@
 """Asks stepscope about programs that were written without knowledge of its rules, and writes what it says beside what is true.
 
-    unseen.py --round 1 [--programs NAME,...] [--output FILE.json]
+    unseen.py [--programs NAME,...] [--folder DIR] [--output FILE.json]
 
 programs/NAME holds faulty.py, mended.py and cause.md ("cause: ", "line: ", "fix: ", "words: "). Each program is timed without a
 recorder (faulty and mended in turn), then recorded in two ways: `stepscope record` as it comes, and torch.profiler. Writes one JSON file
@@ -20,7 +20,7 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT / "bench" / "explain"))
 import answers  # noqa: E402
 
-ROUNDS = 3
+ROUNDS = 3  # by default
 LIMIT_S = 180
 SHOWN = 3  # findings
 
@@ -39,11 +39,11 @@ def run(command, folder):
     return done.stdout.splitlines()
 
 
-def timed(python, folder):
+def timed(python, folder, rounds):
     """Median step of the faulty and of the mended program, ms, and their results."""
     taken = {"faulty": [], "mended": []}
     results = {}
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for name in taken:
             lines = run([str(python), f"{name}.py"], folder)
             taken[name].append(float(said(lines, "step_ms=")))
@@ -56,7 +56,7 @@ def recorded(python, folder, name, source, scratch):
     target = scratch / f"{folder.name}-{name}-{source}"
     if source == "record":
         target.mkdir()
-        run([str(python), "-m", "stepscope", "record", "-o", str(target), "--", str(python), f"{name}.py"], folder)
+        run([str(python.parent / "stepscope"), "record", "-o", str(target), "--", str(python), f"{name}.py"], folder)
         traces = sorted(target.rglob("*.stepscope")) or sorted(target.iterdir())
     else:
         target = target.with_suffix(".json")
@@ -68,9 +68,9 @@ def recorded(python, folder, name, source, scratch):
                           "confidence": one.confidence, "notable": answer.notable(one)} for one in answer.found]}
 
 
-def looked_at(python, folder, scratch):
+def looked_at(python, folder, scratch, rounds):
     cause = (folder / "cause.md").read_text().splitlines()
-    steps, results = timed(python, folder)
+    steps, results = timed(python, folder, rounds)
     entry = {"program": folder.name, "cause": said(cause, "cause:"), "line": said(cause, "line:"), "words": said(cause, "words:"),
              "faulty_ms": steps["faulty"], "mended_ms": steps["mended"], "results": results}
     for source in ("record", "torch"):
@@ -103,19 +103,23 @@ def main():
     parser.add_argument("--programs", default="", help="names, e.g. server,tabular; without it all")
     parser.add_argument("--folder", type=Path, default=HERE / "programs")
     parser.add_argument("--python", type=Path, default=ROOT / "build" / "bench-venv" / "bin" / "python")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="runs of each script without a recorder")
+    parser.add_argument("--program", type=Path, default=answers.PROGRAM, help="the stepscope to ask")
     parser.add_argument("--output", type=Path, default=HERE / "looked.json")
     options = parser.parse_args()
+    answers.PROGRAM = options.program.resolve()
     names = options.programs.split(",") if options.programs else sorted(one.parent.name for one in options.folder.glob("*/faulty.py"))
     os.environ.setdefault("PYTHONHASHSEED", "0")
     entries = []
     with tempfile.TemporaryDirectory() as scratch:
         for name in names:
             try:
-                entries.append(looked_at(options.python, (options.folder / name).resolve(), Path(scratch)))
+                entries.append(looked_at(options.python, (options.folder / name).resolve(), Path(scratch), options.rounds))
             except (RuntimeError, subprocess.SubprocessError, OSError, ValueError) as error:
                 print(f"\n== {name}: FAILED {error}")
                 continue
             shown(entries[-1])
+        sys.stdout.flush()
     options.output.write_text(json.dumps(entries, indent=1) + "\n")
 
 
