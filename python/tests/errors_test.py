@@ -142,7 +142,7 @@ def test_objects_that_were_never_made(one_rank):
 def test_other_threads_run_while_a_trace_is_opened(tmp_path):
     with gzip.open(SAMPLES / "cnn.pt.trace.json.gz") as file:
         recorded = json.load(file)
-    recorded["traceEvents"] *= 40
+    recorded["traceEvents"] *= 160
     path = tmp_path / "long.json"
     path.write_text(json.dumps(recorded))
     reading = threading.Thread(target=stepscope.open, args=(path,))
