@@ -20,7 +20,7 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT / "bench" / "explain"))
 import answers  # noqa: E402
 
-ROUNDS = 3  # by default
+ROUNDS = 3
 LIMIT_S = 180
 SHOWN = 3  # findings
 
@@ -119,7 +119,7 @@ def main():
                 print(f"\n== {name}: FAILED {error}")
                 continue
             shown(entries[-1])
-        sys.stdout.flush()
+            sys.stdout.flush()
     options.output.write_text(json.dumps(entries, indent=1) + "\n")
 
 
