@@ -83,10 +83,11 @@ constexpr Flag kRecordedSteps = {{"steps", Type::text, "", "",
                                   "everything); a step ends at optimizer.step()"},
                                  0,
                                  "FIRST:END"};
-constexpr Flag kStacks = {{"stacks", Type::choice, "", "calls|sampled",
-                           "record Python: each call, or 50 samples a second, which costs less"}};
+constexpr Flag kStacks = {{"stacks", Type::choice, "sampled", "sampled|calls|none",
+                           "record Python: up to 100 samples a second, or each call, which costs more"}};
 constexpr Flag kMemory = {{"memory", Type::flag, "", "", "record what PyTorch allocates and frees"}};
-constexpr Flag kShapes = {{"shapes", Type::flag, "", "", "record the types and shapes of ops' inputs"}};
+constexpr Flag kNoShapes = {
+    {"no-shapes", Type::flag, "", "", "leave out the types and shapes of ops' inputs"}};
 constexpr Flag kMegabytes = {{"megabytes", Type::integer, "256", "",
                               "keep at most N MiB a process; later events are dropped and counted"}};
 
@@ -94,8 +95,8 @@ constexpr Flag kNextSteps = {
     {"steps", Type::integer, "", "", "record the next N steps; a step ends at optimizer.step()"}, 0, "N"};
 constexpr Flag kSeconds = {{"seconds", Type::integer, "", "", "record for at most S seconds"}, 0, "S"};
 
-constexpr Flag kAttachFlags[] = {kFolder, kNextSteps, kSeconds, kStacks, kMemory, kShapes, kMegabytes};
-constexpr Flag kRecordFlags[] = {kFolder, kRecordedSteps, kStacks, kMemory, kShapes, kMegabytes};
+constexpr Flag kAttachFlags[] = {kFolder, kNextSteps, kSeconds, kStacks, kMemory, kNoShapes, kMegabytes};
+constexpr Flag kRecordFlags[] = {kFolder, kRecordedSteps, kStacks, kMemory, kNoShapes, kMegabytes};
 constexpr Flag kReportFlags[] = {kStep, kTop, kFormat, kOutput, kThreads, kByRank};
 constexpr Flag kShowFlags[] = {kFormat, kOutput, kThreads, kByRank};
 constexpr Flag kExplainFlags[] = {kStep, kFormat, kOutput, kThreads};
@@ -169,7 +170,7 @@ constexpr std::string_view kMergeAbout =
     "alone; writing it holds one source at a time in memory.";
 constexpr std::string_view kRecordExamples[] = {
     "stepscope record -- python train.py --epochs 1",
-    "stepscope record --steps 10:15 --shapes --stacks sampled -o run1 -- python train.py",
+    "stepscope record --steps 10:15 --stacks calls -o run1 -- python train.py",
     "stepscope record --steps 10:15 -o run2 -- torchrun --nproc-per-node 2 train.py",
 };
 constexpr std::string_view kRunExamples[] = {
@@ -178,8 +179,8 @@ constexpr std::string_view kRunExamples[] = {
 };
 constexpr std::string_view kAttachExamples[] = {
     "stepscope attach 4711 --steps 3",
-    "stepscope attach 4711 4712 --steps 3 --shapes -o now",
-    "stepscope attach 4711 --seconds 2 --stacks sampled",
+    "stepscope attach 4711 4712 --steps 3 -o now",
+    "stepscope attach 4711 --seconds 2 --memory",
 };
 constexpr std::string_view kSqlExamples[] = {
     "stepscope sql trace.json.gz --tables",

@@ -75,8 +75,9 @@ std::map<std::string, std::string> recording_options(const Call& call, const fs:
   std::map<std::string, std::string> options = {{"folder", folder.string()}};
   for (const char* name : {"steps", "seconds", "stacks", "megabytes"})
     if (call.params.has(name)) options[name] = call.params.text(name);
-  for (const char* name : {"memory", "shapes"})
-    if (call.params.flag(name)) options[name] = "1";
+  options.try_emplace("stacks", "sampled");
+  if (call.params.flag("memory")) options["memory"] = "1";
+  if (!call.params.flag("no-shapes")) options["shapes"] = "1";
   return options;
 }
 
@@ -106,10 +107,8 @@ int report_on(const Call& call, std::vector<std::string> recordings) {
 
 void say_where(const Call& call, const fs::path& folder) {
   say(fmt::format("recorded in {}", folder.string()));
-  const bool stacks = call.params.has("stacks"), shapes = call.params.has("shapes");
-  if (!stacks || !shapes)
-    say("Where the report names with_stack, record_shapes or profile_memory, use --stacks calls, --shapes or "
-        "--memory.");
+  if (call.params.text("stacks", "sampled") != "calls" || !call.params.flag("memory"))
+    say("Where the report names with_stack or profile_memory, use --stacks calls or --memory.");
 }
 
 int run_record(const Call& call) {

@@ -4,6 +4,7 @@
 
 #include "derive/idle/loading.h"
 #include "derive/kernel_class.h"
+#include "derive/thread_role.h"
 #include "trace/asked_once.h"
 
 namespace stepscope::derive {
@@ -63,6 +64,7 @@ void count_kinds(const trace::Trace& trace, const Rank& rank, Capture& c) {
       sequence(trace, rank, "Sequence number");
   const trace::StringId data_parallel = trace.strings.find("DataParallel.forward"),
                         ddp = trace.strings.find("DistributedDataParallel.forward");
+  const std::vector<bool> is_sampled = sampled_tracks(trace, rank);
   for (Row row = 0; row < e.size(); ++row) {
     const bool host = is_host_range(e.kind[row]);  // devices repeat the host's annotations
     c.data_parallel_calls += host && e.name[row] == data_parallel;
@@ -78,7 +80,7 @@ void count_kinds(const trace::Trace& trace, const Rank& rank, Capture& c) {
         ++c.annotations;
         break;
       case Kind::python:
-        ++c.python_calls;
+        c.python_calls += !is_sampled[e.track[row]];
         c.module_calls += module.has(row);
         break;
       case Kind::runtime:

@@ -20,7 +20,7 @@ RecordingCost recording_cost(const trace::Rank& rank);
 
 /// Counts cover the whole rank. Times are in ns and cover the window unless the comment says otherwise.
 struct Capture {
-  // Counts by kind of event.
+  // Counts by kind of event. Samples of Python stacks are no calls.
   std::int64_t ops = 0, annotations = 0, python_calls = 0, module_calls = 0, runtime_calls = 0;
   std::int64_t kernels = 0, copies = 0, fills = 0, memory_records = 0, foreign = 0;
   std::int64_t data_parallel_calls = 0, ddp_calls = 0;

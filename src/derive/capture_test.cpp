@@ -1,6 +1,7 @@
 // What a recording holds and lacks.
 #include "derive/capture.h"
 
+#include "derive/thread_role.h"
 #include "make_rank.h"
 
 namespace stepscope {
@@ -27,6 +28,27 @@ TEST(Capture, FillsOfNothingLackNoDeviceEvent) {
     {"ph": "X", "cat": "cuda_runtime", "name": "cudaMemsetAsync", "pid": 5, "tid": 5, "ts": 40, "dur": 1, "args": {"correlation": 4}},
     {"ph": "X", "cat": "gpu_memset", "name": "Memset (Device)", "pid": 0, "tid": 7, "ts": 45, "dur": 1, "args": {"correlation": 4}})J");
   EXPECT_EQ(counts(trace, "launches"), (test::Cells{"launches 4", "launches_without_device 2"}));
+}
+
+// The same thread once as calls and once as samples, which last longer than its one operator.
+constexpr const char* kSampled = R"J(
+    {"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 5, "tid": 5, "ts": 10, "dur": 5},
+    {"ph": "X", "cat": "python_function", "name": "a.py(1): f", "pid": 5, "tid": 5, "ts": 9, "dur": 7},
+    {"ph": "X", "cat": "python_function", "name": "a.py(9): g", "pid": 5, "tid": 1073741829, "ts": 0, "dur": 90, "args": {"sampled": 1}},
+    {"ph": "X", "cat": "python_function", "name": "a.py(2): f", "pid": 5, "tid": 1073741829, "ts": 0, "dur": 80, "args": {"sampled": 1}})J";
+
+TEST(Capture, SamplesAreNoCalls) {
+  EXPECT_EQ(counts(test::open_events(kSampled), "python_calls"), test::Cells{"python_calls 1"});
+}
+
+TEST(Capture, ATrackOfSamplesIsNotTheMainThread) {
+  const trace::Trace trace = test::open_events(kSampled);
+  const auto roles = derive::thread_roles(trace, trace.ranks[0]);
+  const auto is_sampled = derive::sampled_tracks(trace, trace.ranks[0]);
+  ASSERT_EQ(roles.size(), 2U);
+  for (std::size_t t = 0; t < 2; ++t)
+    EXPECT_EQ(roles[t], is_sampled[t] ? derive::ThreadRole::other : derive::ThreadRole::main);
+  EXPECT_NE(is_sampled[0], is_sampled[1]);
 }
 
 // Devices repeat the annotations of their host.

@@ -15,6 +15,18 @@ std::string_view name_of(ThreadRole role) {
   return kNames[static_cast<std::size_t>(role)];
 }
 
+std::vector<bool> sampled_tracks(const trace::Trace& trace, const trace::Rank& rank) {
+  const EventTable& e = rank.events;
+  const trace::ArgReader sampled(trace, rank, "sampled");
+  std::vector<bool> is_sampled(rank.tracks.size());
+  for (TrackId t = 0; t < rank.tracks.size(); ++t) {
+    Row row = rank.tracks[t].begin;
+    while (row < rank.tracks[t].end && e.kind[row] != trace::Kind::python) ++row;
+    is_sampled[t] = row < rank.tracks[t].end && sampled.has(row);
+  }
+  return is_sampled;
+}
+
 std::vector<ThreadRole> thread_roles(const trace::Trace& trace, const trace::Rank& rank) {
   const EventTable& e = rank.events;
   trace::AskedOnce is_node(trace.strings, is_autograd_node);
@@ -36,10 +48,11 @@ std::vector<ThreadRole> thread_roles(const trace::Trace& trace, const trace::Ran
     marked = true;
   }
   if (marked) return roles;
+  const std::vector<bool> is_sampled = sampled_tracks(trace, rank);
   TrackId most = 0;
   bool found = false;
   for (TrackId t = 0; t < rank.tracks.size(); ++t) {
-    if (roles[t] != ThreadRole::other || (found && recorded[t] <= recorded[most])) continue;
+    if (roles[t] != ThreadRole::other || is_sampled[t] || (found && recorded[t] <= recorded[most])) continue;
     most = t;
     found = true;
   }

@@ -9,7 +9,8 @@
 namespace stepscope::derive {
 
 enum class ThreadRole : std::uint8_t {
-  main,      ///< has the step marks; without marks, the non-backward thread with the most recorded time
+  main,      ///< has the step marks; without marks, the non-backward thread with the most recorded time, no
+             ///< track of samples
   backward,  ///< runs autograd's functions and is not the main thread
   other,
   none,  ///< not a host thread, or has no host ranges
@@ -18,6 +19,10 @@ inline constexpr std::size_t kThreadRoles = 3;
 
 /// "main thread", "backward thread", "other threads".
 std::string_view name_of(ThreadRole role);
+
+/// By track: whether it holds Python calls made of samples. Such a track stands beside the track of its
+/// thread.
+std::vector<bool> sampled_tracks(const trace::Trace& trace, const trace::Rank& rank);
 
 /// Roles by track. O(n).
 std::vector<ThreadRole> thread_roles(const trace::Trace& trace, const trace::Rank& rank);

@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
+from collecting import exported
 
 import stepscope
 
@@ -56,11 +57,23 @@ def steps_in(folder):
 
 def test_some_steps_are_recorded_and_reported(tmp_path, train):
     out = tmp_path / "out"
-    done = stepscope_does("record", "--steps", "3:6", "--shapes", "-o", out, "--", sys.executable, train, 10, 0, 0)
+    done = stepscope_does("record", "--steps", "3:6", "-o", out, "--", sys.executable, train, 10, 0, 0)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("trained\n") and "3 steps of" in done.stdout
     assert "Error" not in done.stderr and f"recorded in {out}" in done.stderr
     assert steps_in(out) == [3, 4, 5]
+
+
+@pytest.mark.parametrize(("options", "shapes", "stacks"), [((), True, True), (("--stacks", "none", "--no-shapes"), False, False)])
+def test_shapes_and_samples_are_recorded_unless_they_are_declined(tmp_path, train, options, shapes, stacks):
+    out = tmp_path / "out"
+    done = stepscope_does("record", *options, "-o", out, "--", sys.executable, train, 10, 0.05, 0)
+    assert done.returncode == 0, done.stderr
+    (path,) = out.glob("*.stepscope")
+    events = exported(path)
+    assert any("Input Dims" in e.get("args", {}) for e in events) == shapes
+    if (3, 11) <= sys.version_info < (3, 14):
+        assert any("sampled" in e.get("args", {}) for e in events) == stacks
 
 
 def test_a_profiler_of_the_programs_own_goes_on(tmp_path, train):
@@ -228,7 +241,7 @@ def running(waiting):
 def test_a_running_program_is_recorded_again_and_again(tmp_path, running):
     process, environment, socket = running
     assert oct(socket.stat().st_mode)[-3:] == "600"
-    for name, options, count in [("a", ["--steps", "3"], 3), ("b", ["--steps", "2", "--shapes"], 2)]:
+    for name, options, count in [("a", ["--steps", "3"], 3), ("b", ["--steps", "2", "--stacks", "none", "--no-shapes"], 2)]:
         done = stepscope_does("attach", process, *options, "-o", tmp_path / name, env=environment)
         assert done.returncode == 0, done.stderr
         assert len(steps_in(tmp_path / name)) == count

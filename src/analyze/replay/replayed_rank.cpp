@@ -7,6 +7,7 @@
 
 #include "derive/capture.h"
 #include "derive/idle/idle_place.h"
+#include "derive/thread_role.h"
 #include "report/statistics.h"
 #include "trace/asked_once.h"
 
@@ -93,9 +94,10 @@ std::vector<Launched> ReplayedRank::launched_in(std::span<const std::string_view
   });
   std::vector<Launched> launched(parts.size());
   std::vector<std::vector<trace::Row>> outermost(parts.size());
+  const std::vector<bool> is_sampled = derive::sampled_tracks(trace_, rank_);
   Column<std::uint32_t> inside(rank_.first_device_row(), 0);
   for (const trace::Row row : rank_.host_rows()) {
-    if (!is_host_range(e.kind[row])) continue;
+    if (!is_host_range(e.kind[row]) || is_sampled[e.track[row]]) continue;
     const std::uint32_t below = e.parent[row] == trace::kNoRow ? 0 : inside[e.parent[row]];
     const std::uint32_t own = parts_of(e.name[row]);
     inside[row] = below | own;

@@ -8,6 +8,7 @@
 #include "analyze/question.h"
 #include "analyze/steps/step_outliers.h"
 #include "derive/kernel_class.h"
+#include "derive/thread_role.h"
 #include "report/statistics.h"
 #include "timeline/interval.h"
 
@@ -79,6 +80,7 @@ class Labels {
 std::vector<IntervalSet> role_sets(const trace::Trace& trace, const Rank& rank) {
   const trace::EventTable& e = rank.events;
   Labels labels(trace);
+  const std::vector<bool> is_sampled = derive::sampled_tracks(trace, rank);
   std::array<Column<Interval>, kNamedRoles> intervals;
   const auto plain_work = [&](Row row) {
     return (e.kind[row] == Kind::op || e.kind[row] == Kind::python) && labels.of(e.name[row]) == Label::plain;
@@ -87,7 +89,7 @@ std::vector<IntervalSet> role_sets(const trace::Trace& trace, const Rank& rank) 
     const bool host =
         e.kind[row] == Kind::op || e.kind[row] == Kind::annotation || e.kind[row] == Kind::python;
     const Label label = host ? labels.of(e.name[row]) : Label::plain;
-    if (label == Label::step) continue;
+    if (label == Label::step || is_sampled[e.track[row]]) continue;
     const bool inside_work = host && e.parent[row] != trace::kNoRow && plain_work(e.parent[row]);
     if (inside_work && label == Label::plain) continue;  // its parent already covers it
     const auto role = static_cast<std::size_t>(role_of(rank, row, label));

@@ -14,8 +14,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <functional>
+#include <utility>
 
 #include "base/text.h"
+#include "collect/python/line_table.h"
 #include "collect/python/names.h"
 #include "record/format.h"
 
@@ -46,6 +49,15 @@ const void* code_of(const _PyInterpreterFrame& frame) {
   return frame.f_executable;
 #else
   return frame.f_code;
+#endif
+}
+
+/// The instruction that runs, or that called the next frame.
+const void* instruction_of(const _PyInterpreterFrame& frame) {
+#if PY_VERSION_HEX >= 0x030D0000
+  return frame.instr_ptr;
+#else
+  return frame.prev_instr;
 #endif
 }
 
@@ -94,6 +106,19 @@ bool read_string(const void* object, std::string& out) {
   return true;
 }
 
+/// Reads the bytes of a Python bytes object. False: `object` is none, or a table longer than any that is
+/// worth reading.
+bool read_table(const void* object, std::string& out) {
+  constexpr Py_ssize_t kMaxTable = 1 << 20;
+  PyVarObject head;
+  if (!read_value(object, 0, head) || head.ob_base.ob_type != &PyBytes_Type || head.ob_size < 0 ||
+      head.ob_size > kMaxTable)
+    return false;
+  out.resize(static_cast<std::size_t>(head.ob_size));
+  return out.empty() || read_bytes(static_cast<const char*>(object) + offsetof(PyBytesObject, ob_sval),
+                                   out.data(), out.size());
+}
+
 }  // namespace
 
 std::string StackReader::begin() {
@@ -116,28 +141,41 @@ bool StackReader::frames_of(const void* thread, std::vector<Frame>& frames) cons
     if (seen >= 2 * kDeepest || frames.size() >= kDeepest || !read_bytes(at, bytes, sizeof bytes))
       return false;
     const auto& frame = *reinterpret_cast<const _PyInterpreterFrame*>(bytes);
-    if (!is_no_call(frame)) frames.push_back({at, code_of(frame)});
+    if (!is_no_call(frame)) frames.push_back({at, code_of(frame), instruction_of(frame)});
     at = frame.previous;
   }
   return true;
 }
 
-const std::string* StackReader::text_of(const void* object) {
-  PyTypeObject* type = nullptr;
-  Code code{};
-  if (!read_value(object, offsetof(PyObject, ob_type), type) || type != &PyCode_Type ||
-      !read_value(object, offsetof(PyCodeObject, co_filename), code.file) ||
-      !read_value(object, offsetof(PyCodeObject, co_qualname), code.name) ||
-      !read_value(object, offsetof(PyCodeObject, co_firstlineno), code.line))
-    return nullptr;
-  const auto known = known_.find(object);
-  if (known != known_.end() && known->second.code == code) return known->second.text;
-  std::string file, name;
-  if (!read_string(code.file, file) || !read_string(code.name, name)) return nullptr;
-  const std::string text = shortened(file, prefixes_) + "(" + std::to_string(code.line) + "): " + name;
-  const std::string* kept = &texts_.try_emplace(text, text).first->second;
-  known_[object] = {code, kept};
-  return kept;
+const std::string* StackReader::text_of(const Frame& frame) {
+  // Only up to the instructions.
+  alignas(PyCodeObject) char bytes[offsetof(PyCodeObject, co_code_adaptive)];
+  if (frame.code == nullptr || !read_bytes(frame.code, bytes, sizeof bytes)) return nullptr;
+  const auto& object = *reinterpret_cast<const PyCodeObject*>(bytes);
+  if (object.ob_base.ob_base.ob_type != &PyCode_Type) return nullptr;
+  const Code code{object.co_filename, object.co_qualname, object.co_linetable, object.co_firstlineno};
+  const auto known = known_.find(frame.code);
+  if (known == known_.end() || known->second.code != code) {
+    Known read{code, {}, {}, {}, {}};
+    std::string file;
+    if (!read_string(code.file, file) || !read_string(code.name, read.name) ||
+        !read_table(code.lines, read.lines))
+      return nullptr;
+    read.file = shortened(file, prefixes_);
+    known_.insert_or_assign(frame.code, std::move(read));
+  }
+  Known& found = known_.find(frame.code)->second;
+  const std::ptrdiff_t unit =
+      (static_cast<const char*>(frame.instruction) - static_cast<const char*>(frame.code) -
+       static_cast<std::ptrdiff_t>(sizeof bytes)) /
+      static_cast<std::ptrdiff_t>(sizeof(_Py_CODEUNIT));
+  const std::string*& text = found.texts[unit];
+  if (text == nullptr) {
+    const int line = line_at(found.lines, code.line, unit).value_or(code.line);
+    const std::string made = found.file + "(" + std::to_string(line) + "): " + found.name;
+    text = &texts_.try_emplace(made, made).first->second;
+  }
+  return text;
 }
 
 std::vector<ThreadStack> StackReader::read() {
@@ -155,12 +193,14 @@ std::vector<ThreadStack> StackReader::read() {
     ThreadStack stack{static_cast<std::uint32_t>(id), {}};
     if (id != 0 && frames_of(thread, frames)) {
       for (std::size_t i = frames.size(); i-- > 0;) {
-        const std::string* text = text_of(frames[i].code);
+        const std::string* text = text_of(frames[i]);
         if (text == nullptr) break;
         stack.frames.push_back(text);
       }
       if (frames_of(thread, again)) {
-        const auto same = std::mismatch(frames.rbegin(), frames.rend(), again.rbegin(), again.rend()).first;
+        const auto same = std::mismatch(frames.rbegin(), frames.rend(), again.rbegin(), again.rend(),
+                                        std::mem_fn(&Frame::is_same_call))
+                              .first;
         const auto stayed = static_cast<std::size_t>(same - frames.rbegin());
         stack.frames.resize(std::min(stack.frames.size(), stayed));
         std::reverse(stack.frames.begin(), stack.frames.end());

@@ -5,6 +5,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
@@ -29,22 +30,26 @@ class StackReader {
 
  private:
   struct Frame {
-    const void *at, *code;
-    bool operator==(const Frame&) const = default;
+    const void *at, *code, *instruction;
+    /// The same call, maybe at another of its lines.
+    bool is_same_call(const Frame& other) const { return at == other.at && code == other.code; }
   };
   /// Identifies a code object: another one at the same address has other fields.
   struct Code {
-    const void *file, *name;
+    const void *file, *name, *lines;
     int line;
     bool operator==(const Code&) const = default;
   };
   struct Known {
     Code code;
-    const std::string* text;
+    std::string lines;  ///< its table
+    std::string file, name;
+    std::unordered_map<std::ptrdiff_t, const std::string*> texts;  ///< by code unit
   };
 
   bool frames_of(const void* thread, std::vector<Frame>& frames) const;
-  const std::string* text_of(const void* code);
+  /// "file(line): function", with the line that runs.
+  const std::string* text_of(const Frame& frame);
 
   PyInterpreterState* interpreter_ = nullptr;
   std::vector<std::string> prefixes_;
