@@ -221,6 +221,11 @@ std::optional<Claim> pause_between_steps(const Evidence& e, Bound bound) {
   return f;
 }
 
+/// "1.5", "280".
+std::string times(double factor) {
+  return factor < 10 ? fmt::format("{:.2g}", factor) : fmt::format("{:.0f}", factor);
+}
+
 std::optional<Claim> cpu_contention(const Evidence& e, Bound bound) {
   const OwnSteps own = steps_of(e, bound);
   const auto count = std::ssize(own.steps);
@@ -237,10 +242,11 @@ std::optional<Claim> cpu_contention(const Evidence& e, Bound bound) {
   }
   if (slow == 0) return std::nullopt;
   const analyze::StepPace& pace = own.steps[worst]->pace;
+  const bool no_kernels = std::isnan(pace.device);
   Claim f = claim(e, RuleId::I06,
-                  fmt::format("In {} of {} steps host operators take {:.2g} times as long (median), but "
-                              "kernels do not: something else uses the CPU",
-                              slow, count, pace.host));
+                  fmt::format("In {} of {} steps host operators take {} times as long (median){}: something "
+                              "else uses the CPU",
+                              slow, count, times(pace.host), no_kernels ? "" : ", but kernels do not"));
   save(f, lost / count, kContentionPessimism, bound == Bound::host_only ? kSlowedToo : 1);
   f.confidence = Confidence::medium;
   f.because = "most operators slow down together, not only one";
@@ -250,8 +256,12 @@ std::optional<Claim> cpu_contention(const Evidence& e, Bound bound) {
                              own.steps[worst]->name(), ns(own.excess(worst)), percent(pace.slower),
                              std::isnan(pace.device) ? 1 : pace.device))};
   f.remedy =
-      "Fewer DataLoader workers than cores − 2 per rank; torch.set_num_threads() and OMP_NUM_THREADS; pin "
-      "ranks to their NUMA node (numactl); look for CPU quotas (cgroup cpu.max) and for other jobs.";
+      no_kernels
+          ? "Look for other programs on this machine (top) and for CPU quotas (cgroup cpu.max); let the "
+            "threads of all processes, torch.set_num_threads() and DataLoader workers, fit the cores."
+          : "Fewer DataLoader workers than cores − 2 per rank; torch.set_num_threads() and "
+            "OMP_NUM_THREADS; pin ranks to their NUMA node (numactl); look for CPU quotas (cgroup "
+            "cpu.max) and for other jobs.";
   f.verify = "host_pace of all steps under 1.1 in `stepscope show steps --format csv`.";
   f.effort = Effort::option;
   return f;

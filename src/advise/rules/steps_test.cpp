@@ -9,7 +9,8 @@ using test::Advice;
 using test::Program;
 
 /// Six steps: 20 calls of each of five ops, 10 µs each, then 25 launches of kernels of 20 µs. In step 4 the
-/// first `slower` ops take 15 µs a call, nothing happens for `pause` µs, and kernels take `kernel` µs.
+/// first `slower` ops take 15 µs a call, nothing happens for `pause` µs, and kernels take `kernel` µs (0:
+/// there are none in any step).
 std::string six_steps(int slower, int pause, int kernel = 20) {
   std::string events;
   int at = 0, id = 1;
@@ -28,7 +29,7 @@ std::string six_steps(int slower, int pause, int kernel = 20) {
       at += length;
     }
     if (step == 4) at += pause;
-    for (int k = 0; k < 25; ++k, ++id) {
+    for (int k = 0; kernel > 0 && k < 25; ++k, ++id) {
       add("cuda_runtime", "cudaLaunchKernel", 5, 5, at + 2 * k, 1, id);
       const int length = step == 4 ? kernel : 20;
       add("kernel", fmt::format("k{}", k % 5), 0, 7, at + 3 + k * length, length, id);
@@ -50,6 +51,13 @@ TEST(StepRules, SharedCpu) {
   EXPECT_EQ(findings.cell("H09", "id"), "none");            // the symptom is part of its cause
   EXPECT_NE(findings.cell("I06", "evidence").find("H09: Step 4 took 2.10 ms against a median of 1.60 ms"),
             std::string::npos);
+}
+
+TEST(StepRules, SharedCpuWithoutADevice) {
+  const Advice findings(six_steps(5, 0, 0));
+  EXPECT_EQ(findings.cell("I06", "title"),
+            "In 1 of 6 steps host operators take 1.5 times as long (median): something else uses the CPU");
+  EXPECT_NE(findings.cell("I06", "remedy").find("Look for other programs"), std::string::npos);
 }
 
 TEST(StepRules, OneSlowOperatorIsNoSharedCpu) {
