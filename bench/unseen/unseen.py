@@ -2,7 +2,7 @@
 
     unseen.py [--programs NAME,...] [--folder DIR] [--output FILE.json]
 
-programs/NAME holds faulty.py, mended.py and cause.md ("cause: ", "line: ", "fix: ", "words: "). Each program is timed without a
+programs/NAME holds faulty.py, mended.py and cause.md (maybe "round: ", then "cause: ", "line: ", "fix: ", "words: "). Each program is timed without a
 recorder (faulty and mended in turn), then recorded in two ways: `stepscope record` as it comes, and torch.profiler. Writes one JSON file
 with the first findings of each; a reader compares them with cause.md. Needs a Python with torch and stepscope (bench/package.sh).
 """

@@ -20,6 +20,7 @@ std::vector<bool> sampled_tracks(const trace::Trace& trace, const trace::Rank& r
   const trace::ArgReader sampled(trace, rank, "sampled");
   std::vector<bool> is_sampled(rank.tracks.size());
   for (TrackId t = 0; t < rank.tracks.size(); ++t) {
+    if (rank.tracks[t].side != trace::Track::Side::host) continue;
     Row row = rank.tracks[t].begin;
     while (row < rank.tracks[t].end && e.kind[row] != trace::Kind::python) ++row;
     is_sampled[t] = row < rank.tracks[t].end && sampled.has(row);

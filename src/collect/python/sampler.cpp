@@ -25,6 +25,7 @@ using Microseconds = std::chrono::duration<double, std::micro>;
 
 constexpr Microseconds kShortestPeriod{10'000}, kLongestPeriod{1'000'000};
 constexpr double kMaxShare = 0.01;  // of a core
+constexpr double kMaxGrowth = 1.5;  // of the period, from one sample to the next
 
 /// CPU time of this thread.
 Microseconds own_time() {
@@ -94,8 +95,8 @@ void run(Sampler& own) {
     constexpr double kNewest = 1.0 / 8;
     cost += kNewest * (own_time() - before - cost);
     lock.lock();
-    // The period that the next sample says is the one that has passed.
-    period = std::clamp(cost / kMaxShare, kShortestPeriod, kLongestPeriod);
+    // Calls are joined across gaps of up to two stated periods, so the period grows by less at once.
+    period = std::clamp(cost / kMaxShare, kShortestPeriod, std::min(kLongestPeriod, kMaxGrowth * period));
     next = std::max(next + std::chrono::duration_cast<std::chrono::steady_clock::duration>(period),
                     std::chrono::steady_clock::now());
     own.changed.wait_until(lock, next, [&] { return own.is_asked_to_end; });
