@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT / "bench" / "explain"))
 import answers  # noqa: E402
 
 ROUNDS = 3
-LIMIT_S = 180
+LIMIT_S = 600
 SHOWN = 3  # findings
 
 

@@ -12,6 +12,7 @@ import pytest
 from collecting import CALLS, SAMPLES, Tree, calls, exported, of_file, recorded, short, trees
 
 from stepscope import _collect
+from stepscope.profiler._sources import source_lines
 
 CAN_BE_READ = (3, 11) <= sys.version_info < (3, 14)
 pytestmark = pytest.mark.skipif(not CAN_BE_READ, reason="stacks are read on Python 3.11, 3.12 and 3.13")
@@ -45,6 +46,15 @@ def joined(siblings: list[Tree]) -> list[Tree]:
     return out
 
 
+def test_lines_of_the_program_are_listed_with_their_text(tmp_path: Path) -> None:
+    source_lines()
+    recorded(tmp_path, lambda: busy(0.3), SAMPLES)
+    lines = source_lines()
+    assert "sum(range(2000))" in lines.values()
+    assert all("(" in place and "threading.py" not in place and "stepscope/" not in place for place in lines)
+    assert source_lines() == {}
+
+
 def test_what_runs_is_seen_as_long_as_it_runs(tmp_path: Path) -> None:
     def work() -> None:
         busy(1.0)
@@ -53,7 +63,7 @@ def test_what_runs_is_seen_as_long_as_it_runs(tmp_path: Path) -> None:
     began = time.perf_counter()
     events = recorded(tmp_path, work, SAMPLES)
     took = time.perf_counter() - began
-    assert all(e["args"]["sampled"] == 1 for e in calls(events))
+    assert all(e["args"]["sampled"] == threading.get_native_id() for e in calls(events))
     assert 10 < samples(events, "work") <= took / 0.010 + 2
     assert 0.8 * 1.5 <= seconds(events, "work") <= took + 0.05
     assert 0.8 <= seconds(events, "busy") <= took - 0.4

@@ -41,6 +41,7 @@ struct Claim {
   std::string remedy;  ///< the concrete API and option
   std::string verify;  ///< what must be different afterwards
   Effort effort = Effort::option;
+  bool vague = false;          ///< names no line: a claim of the same cost that names one explains it
   std::vector<RuleId> within;  ///< rules whose claims became its evidence
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyze/host/host_time.h"
+#include "analyze/host/lines.h"
 #include "analyze/host/operators.h"
 #include "analyze/idle/devices.h"
 #include "analyze/idle/idle.h"
@@ -58,6 +59,7 @@ struct Reports {
   analyze::MemoryEvents memory_events;
   analyze::HostTime host_time;   ///< only if some rank has no device
   analyze::Phases phases;        ///< only if some rank has no device
+  analyze::Lines lines;          ///< only if some rank has no device
   analyze::Operators operators;  ///< only if some rank has no device
   std::shared_ptr<JobReports> job = std::make_shared<JobReports>();
   std::vector<std::vector<analyze::Launched>> launched;  ///< by rank's index in the trace, then kAskedRanges

@@ -127,7 +127,9 @@ std::optional<Health> damaged(const Evidence& e) {
 }
 
 std::optional<Health> no_source(const Evidence& e) {
-  if (e.fact(&Facts::python_calls) > 0 || e.fact(&Facts::with_stacks) > 0) return std::nullopt;
+  if (e.fact(&Facts::python_calls) > 0 || e.fact(&Facts::with_stacks) > 0 ||
+      !e.mine(e.reports().lines.nodes, "Lines by caller").empty())
+    return std::nullopt;
   return row(e, HealthId::Q08, HealthClass::C,
              "Calls of Python are not recorded: findings can name ops, not lines of code.", "source lines",
              "with_stack=True in a second, short run names the line; times of this run stay valid.");

@@ -60,6 +60,7 @@ Reports gather(const analyze::Derived& derived, unsigned threads) {
     answer(reports.operators, [](const analyze::Derived& of) { return analyze::operators_of(of); });
     answer(reports.host_time, analyze::host_time_of);
     answer(reports.phases, analyze::phases_of);
+    answer(reports.lines, analyze::lines_of);
   }
   if (ranks.size() > 1) {
     answer(reports.job->stragglers, analyze::stragglers_of);

@@ -128,7 +128,7 @@ std::string absent_step(const trace::Trace& trace, const report::Params& params)
   for (const trace::Rank& rank : trace.ranks) {
     for (const trace::Step& step : rank.steps) {
       if (choice.includes(step)) return "";
-      if (step.row != trace::kNoRow) numbers.insert(step.number);
+      if (step.counts()) numbers.insert(step.number);
     }
   }
   std::string has;

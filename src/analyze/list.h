@@ -16,6 +16,7 @@
   ENTRY(idle, synchronizations, "calls that wait for the device: from where, at what cost") \
   ENTRY(idle, launches, "how far the host runs ahead, and what launching costs") \
   ENTRY(step, host_time, "what the main thread of a program without a device does") \
+  ENTRY(code, lines, "what each line of the program costs, with its backward pass") \
   ENTRY(code, operators, "cost of each operator, and how near the roof it is") \
   ENTRY(device, kernels, "which kernels ran, how long, and how full the device was") \
   ENTRY(device, products, "matrix products: sizes, how near the roof, on which units") \

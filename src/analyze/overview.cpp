@@ -40,6 +40,8 @@ std::string steps_text(const Rank& rank) {
   for (const trace::Step& step : rank.steps)
     if (step.row != trace::kNoRow && steps.size() < 60)
       steps += fmt::format("{}{}", steps.empty() ? "" : ", ", step.number);
+  if (!rank.step_border.empty())
+    return fmt::format("not marked; {} found, counted by {}", rank.steps.size(), rank.step_border);
   return steps.empty() ? "not marked" : steps;
 }
 
@@ -74,9 +76,9 @@ RankFacts facts_of(const Derived& derived, const Rank& rank) {
   RankFacts facts;
   static_cast<derive::Capture&>(facts) = derive::capture_of(derived.trace(), rank, devices, window);
   std::vector<std::int64_t> lengths = device_lengths(rank, derived.choice());
-  const bool marked = !rank.steps.empty() && rank.steps.front().row != trace::kNoRow;
+  const bool counted = !rank.steps.empty() && rank.steps.front().counts();
   facts.rank = rank.rank;
-  facts.complete_steps = marked ? static_cast<std::int64_t>(lengths.size()) : 0;
+  facts.complete_steps = counted ? static_cast<std::int64_t>(lengths.size()) : 0;
   facts.lost_stretches = rank.reading.losses;
   facts.clamped_times = rank.reading.clamped_times;
   facts.document_complete = rank.reading.complete ? 1 : 0;

@@ -14,7 +14,7 @@ namespace stepscope::analyze {
 /// report::kNoInt if no device event is recorded.
 struct RankFacts : derive::Capture {
   std::int64_t rank = -1;
-  std::int64_t complete_steps = 0;  ///< in the window; 0 without step marks
+  std::int64_t complete_steps = 0;  ///< in the window; 0 if the recording counts as one
   std::int64_t lost_stretches = 0, clamped_times = 0, document_complete = 1;
   std::int64_t only_critical = report::kNoInt;  ///< 1 for a copy that holds only the critical path
   std::int64_t accelerators = report::kNoInt,

@@ -37,7 +37,7 @@ CountedSteps counted_steps(const trace::Trace& trace, const analyze::StepChoice&
   std::vector<OfRank> ranks;
   for (const trace::Rank& rank : trace.ranks) {
     ranks.push_back(whole_steps(rank, choice, out.cut_off));
-    out.marked |= !rank.steps.empty() && rank.steps.front().row != trace::kNoRow;
+    out.marked |= !rank.steps.empty() && rank.steps.front().counts();
   }
   if (ranks.empty()) return out;
   for (const auto& [number, at] : ranks.front().by_number) {

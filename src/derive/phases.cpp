@@ -7,6 +7,7 @@
 #include "derive/idle/host_pieces.h"
 #include "derive/idle/loading.h"
 #include "derive/kernel_class.h"
+#include "derive/thread_role.h"
 #include "trace/asked_once.h"
 
 namespace stepscope::derive {
@@ -67,9 +68,10 @@ Signs signs_of(const Trace& trace, const Rank& rank) {
   const auto main = main_thread(trace, rank);
   trace::AskedOnce sign(trace.strings, sign_of);
   Signs signs;
-  std::vector<bool> inside(rank.first_device_row());  // an operator, or a node of autograd
+  const std::vector<bool> is_sampled = sampled_tracks(trace, rank);  // their ends are not exact
+  std::vector<bool> inside(rank.first_device_row());                 // an operator, or a node of autograd
   for (const Row row : rank.host_rows()) {
-    if (!is_host_range(e.kind[row]) || e.kind[row] == Kind::runtime) continue;
+    if (!is_host_range(e.kind[row]) || e.kind[row] == Kind::runtime || is_sampled[e.track[row]]) continue;
     const Row parent = e.parent[row];
     inside[row] = parent != kNoRow && inside[parent];
     const Interval span{e.start[row], e.end[row]};

@@ -11,7 +11,7 @@ void fill_nesting(trace::Rank& rank);
 void fill_launches(const trace::Trace& trace, trace::Rank& rank);
 /// Fills `op`; device rows get the op of their launch. Needs `parent` and `launch`. O(n).
 void fill_ops(const trace::Trace& trace, trace::Rank& rank);
-/// Fills Rank::steps, and `step` of host rows. O(n log steps).
+/// Fills Rank::steps and Rank::step_border, and `step` of host rows. O(n log steps).
 void fill_host_steps(const trace::Trace& trace, trace::Rank& rank);
 /// Fills `step` of device events. Needs `launch` and the host's steps. O(n log steps).
 void fill_device_steps(trace::Rank& rank);

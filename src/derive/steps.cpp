@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "derive/stages.h"
+#include "derive/steps/found_steps.h"
 
 namespace stepscope::derive {
 
@@ -50,7 +51,15 @@ std::vector<Step> marked_steps(const trace::Trace& trace, const trace::Rank& ran
   return once;
 }
 
-/// A file without step marks is one step: from the first start to the last end of host ranges and device
+/// No device work, nor calls that would start some.
+bool is_of_cpu(const trace::Rank& rank) {
+  const EventTable& e = rank.events;
+  for (Row row = 0; row < e.size(); ++row)
+    if (is_device_work(e.kind[row]) || e.kind[row] == Kind::runtime) return false;
+  return true;
+}
+
+/// A file without steps is one step: from the first start to the last end of host ranges and device
 /// work.
 std::vector<Step> whole_window(const EventTable& e) {
   Step step;
@@ -98,6 +107,11 @@ class StepAt {
 void fill_host_steps(const trace::Trace& trace, trace::Rank& rank) {
   EventTable& e = rank.events;
   rank.steps = marked_steps(trace, rank);
+  if (rank.steps.empty() && is_of_cpu(rank)) {
+    FoundSteps found = found_steps(trace, rank);
+    rank.steps = std::move(found.steps);
+    if (!rank.steps.empty()) rank.step_border = std::move(found.border);
+  }
   if (rank.steps.empty()) rank.steps = whole_window(e);
   e.step.assign(e.size(), -1);
   StepAt step_at(rank.steps);

@@ -1,5 +1,7 @@
 #include "derive/thread_role.h"
 
+#include <charconv>
+
 #include "derive/kernel_class.h"
 #include "trace/asked_once.h"
 
@@ -28,6 +30,23 @@ std::vector<bool> sampled_tracks(const trace::Trace& trace, const trace::Rank& r
   return is_sampled;
 }
 
+std::optional<TrackId> samples_of(const trace::Trace& trace, const trace::Rank& rank, TrackId thread) {
+  const EventTable& e = rank.events;
+  const trace::ArgReader sampled(trace, rank, "sampled");
+  const trace::Track& of = rank.tracks[thread];
+  std::int64_t tid = 0;
+  const auto [end, error] = std::from_chars(of.tid.data(), of.tid.data() + of.tid.size(), tid);
+  if (error != std::errc{} || end != of.tid.data() + of.tid.size()) return std::nullopt;
+  for (TrackId t = 0; t < rank.tracks.size(); ++t) {
+    const trace::Track& track = rank.tracks[t];
+    if (track.side != trace::Track::Side::host || track.pid != of.pid) continue;
+    Row row = track.begin;
+    while (row < track.end && e.kind[row] != trace::Kind::python) ++row;
+    if (row < track.end && sampled.integer(row) == tid) return t;
+  }
+  return std::nullopt;
+}
+
 std::vector<ThreadRole> thread_roles(const trace::Trace& trace, const trace::Rank& rank) {
   const EventTable& e = rank.events;
   trace::AskedOnce is_node(trace.strings, is_autograd_node);
@@ -38,8 +57,9 @@ std::vector<ThreadRole> thread_roles(const trace::Trace& trace, const trace::Ran
     for (Row row = rank.tracks[t].begin; row < rank.tracks[t].end; ++row) {
       if (!is_host_range(e.kind[row])) continue;
       if (roles[t] == ThreadRole::none) roles[t] = ThreadRole::other;
-      if (e.parent[row] == kNoRow) recorded[t] += e.duration(row);
-      if (e.kind[row] == trace::Kind::op && is_node(e.name[row])) roles[t] = ThreadRole::backward;
+      const bool node = e.kind[row] == trace::Kind::op && is_node(e.name[row]);
+      if (node) roles[t] = ThreadRole::backward;
+      if (e.parent[row] == kNoRow && !node) recorded[t] += e.duration(row);
     }
   }
   bool marked = false;
@@ -50,14 +70,13 @@ std::vector<ThreadRole> thread_roles(const trace::Trace& trace, const trace::Ran
   }
   if (marked) return roles;
   const std::vector<bool> is_sampled = sampled_tracks(trace, rank);
-  TrackId most = 0;
-  bool found = false;
+  std::optional<TrackId> most;
   for (TrackId t = 0; t < rank.tracks.size(); ++t) {
-    if (roles[t] != ThreadRole::other || is_sampled[t] || (found && recorded[t] <= recorded[most])) continue;
-    most = t;
-    found = true;
+    const bool may_be =
+        roles[t] == ThreadRole::other || (roles[t] == ThreadRole::backward && recorded[t] > 0);
+    if (may_be && !is_sampled[t] && (!most || recorded[t] > recorded[*most])) most = t;
   }
-  if (found) roles[most] = ThreadRole::main;
+  if (most) roles[*most] = ThreadRole::main;
   return roles;
 }
 

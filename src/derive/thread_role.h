@@ -1,6 +1,7 @@
 // The role of each thread of a rank.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -9,8 +10,8 @@
 namespace stepscope::derive {
 
 enum class ThreadRole : std::uint8_t {
-  main,      ///< has the step marks; without marks, the non-backward thread with the most recorded time, no
-             ///< track of samples
+  main,      ///< has the step marks; without marks, the thread with the most recorded time outside autograd's
+             ///< functions, no track of samples
   backward,  ///< runs autograd's functions and is not the main thread
   other,
   none,  ///< not a host thread, or has no host ranges
@@ -23,6 +24,10 @@ std::string_view name_of(ThreadRole role);
 /// By track: whether it holds Python calls made of samples. Such a track stands beside the track of its
 /// thread.
 std::vector<bool> sampled_tracks(const trace::Trace& trace, const trace::Rank& rank);
+
+/// The track with samples of a thread; nullopt without samples.
+std::optional<trace::TrackId> samples_of(const trace::Trace& trace, const trace::Rank& rank,
+                                         trace::TrackId thread);
 
 /// Roles by track. O(n).
 std::vector<ThreadRole> thread_roles(const trace::Trace& trace, const trace::Rank& rank);

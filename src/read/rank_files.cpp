@@ -43,7 +43,9 @@ trace::Rank head_of(const trace::Rank& rank) {
   head.backend = rank.backend;
   head.base_ns = rank.base_ns;
   head.devices = rank.devices;
+  head.machine = rank.machine;
   head.steps = rank.steps;
+  head.step_border = rank.step_border;
   head.first_start = rank.first_start;
   head.reading = rank.reading;
   for (const auto& [key, json] : rank.metadata)

@@ -74,7 +74,10 @@ struct Step {
   std::string name;
   std::int64_t start = 0, end = 0;
   std::int64_t device_end = kNoTime;  ///< kNoTime if nothing was launched
-  Row row = kNoRow;                   ///< its annotation; kNoRow if the step is the whole window
+  Row row = kNoRow;                   ///< its annotation; kNoRow without one
+  bool found = false;                 ///< not marked: the program repeats itself there
+  /// False if it is the whole window of a recording without steps.
+  bool counts() const { return row != kNoRow || found; }
 };
 
 /// The machine that ran a rank, as its recorder saw it; -1: the file does not say.
@@ -93,11 +96,14 @@ struct Rank {
   std::vector<std::pair<std::string, std::string>> metadata;  ///< other top-level keys and their JSON text
   std::vector<Device> devices;
   Machine machine;
+  std::map<std::string, std::string>
+      source_lines;  ///< "file(line)" of the program's own lines, and their text
   std::vector<Track> tracks;
   EventTable events;
   FlowTable flows;
   Values values;                       ///< values of args, see EventTable::schema and args_at
   std::vector<Step> steps;             ///< derived
+  std::string step_border;             ///< derived: the range by which steps were found; "" if not found
   std::int64_t first_start = kNoTime;  ///< derived: start of the earliest row; kNoTime without rows
   Reading reading;
 

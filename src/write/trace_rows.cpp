@@ -113,7 +113,7 @@ bool put_rank(const Trace& trace, const Rank& rank, RowSink& sink) {
 bool put_steps(const Trace& trace, const Rank& rank, RowSink& sink) {
   for (const trace::Step& step : rank.steps) {
     sink.integer(rank_name(trace, rank));
-    put_if(sink, step.row != trace::kNoRow, step.number);
+    put_if(sink, step.counts(), step.number);
     put_text_or_nothing(sink, step.name);
     sink.integer(step.start);
     sink.integer(step.end);

@@ -19,6 +19,7 @@ from stepscope.profiler._kineto import kineto_profile
 from stepscope.profiler._metadata import checked_json, distributed_info, machine_info
 from stepscope.profiler._recording import FLOPS, MEMORY, MODULES, OVERLOADS, SHAPES, STACKS, Recording
 from stepscope.profiler._results import Results
+from stepscope.profiler._sources import name_lines
 
 
 class _KinetoProfile(Results):
@@ -178,6 +179,7 @@ class _KinetoProfile(Results):
             if self.execution_trace_observer is not None:
                 self.execution_trace_observer.stop()
         finally:
+            name_lines(recording)
             recording.stop()
             self._on = None
             self._finished.append(recording)

@@ -36,6 +36,7 @@ namespace stepscope::advise {
   X(std::int64_t, kManyFills, 20, "fills per zero_grad; bucket copies per step", "none when gradients are set to None") \
   X(double, kMultiTensorLeast, 0.5, "of an optimizer's loop: saved by updating many parameters at once, at least", "chosen") \
   X(double, kMultiTensorMost, 0.85, "of an optimizer's loop: saved by updating many parameters at once, at most", "chosen: 30 launches for 400 parameters, and their host work") \
+  X(double, kOptimizerShare, 0.05, "of the window: the optimizer, where only a CPU works", "3 to 4 % in small programs that are healthy") \
   X(double, kZeroFillMost, 1.4, "of the fills' time on the CPU: saved at most", "1.0 to 1.5 in real programs: gradients that are kept are also read and added to") \
   X(double, kZeroFillPessimism, 0.7, "of the ideal saving: fills removed", "chosen") \
   X(std::int64_t, kPageableBytes, 4'000'000, "bytes per step from pageable memory", "smaller copies go through the driver's staging buffer at once") \
@@ -156,6 +157,16 @@ namespace stepscope::advise {
   X(double, kSureWorth, 0.01, "of the step: the low end of a saving worth acting on", "less is noise") \
   X(double, kPossibleWorth, 0.03, "of the step: the high end of a saving worth acting on", "chosen") \
   X(double, kCpuOperatorShare, 0.20, "of the recording: one operator, where only a CPU works", "chosen") \
+  X(double, kOutlierWorth, 0.02, "of the step: outliers spread over all steps, where only a CPU works", "chosen: a busy machine makes one step in fifty 30 % longer") \
+  X(double, kOwnShare, 0.10, "of the window: a line of the program besides the model", "chosen: the verdict leaves no hole above a tenth") \
+  X(double, kMostOfCost, 0.6, "of a cost: held by one called line, which is then the place", "chosen") \
+  X(double, kOwnLeast, 0.5, "of a line's time besides the model: saved at least", "chosen") \
+  X(double, kOwnMost, 1, "of a line's time besides the model: saved at most", "nothing is left if the line goes") \
+  X(double, kGrowth, 1.5, "times as long in the last third of the recording as in the first: grows", "chosen") \
+  X(double, kCallingShare, 0.5, "of the window: short operators one after another", "chosen") \
+  X(std::int64_t, kManyShort, 300, "short operators per step", "chosen: a few dozen layers call fewer") \
+  X(double, kShortLeast, 0.3, "of the time of short operators: saved at least", "chosen") \
+  X(double, kShortMost, 0.95, "of the time of short operators: saved at most", "chosen") \
   X(double, kMergedLeast, 0.7, "of the cost of small collectives: saved if they are partly merged", "0.70 or more of it was gained in real and simulated programs") \
   X(double, kHiddenLeast, 0.5, "of the exposed reduction that the backward pass could hide: hidden at least", "chosen") \
   X(double, kPrefetchLeast, 0.2, "of exposed gathers: saved if they are partly prefetched", "chosen") \

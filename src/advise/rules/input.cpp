@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "advise/own_places.h"
 #include "advise/places.h"
 #include "advise/rules/constants.h"
 #include "advise/rules/families.h"
@@ -170,12 +171,14 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
   if (host_only && loader_kind(e) == LoaderKind::multi_process &&
       e.share(beyond_fetching(waited, waits)) < kLoaderShare)
     return std::nullopt;
+  const auto place = host_only && in_main ? dearest_place(e, &analyze::LineNode::loading) : std::nullopt;
   Claim f = claim(e, in_main ? RuleId::I01 : RuleId::I02,
                   fmt::format("{} of {} per step: {} {}", ns(per_step), ns(e.step_length()),
                               host_only ? "the program" : "the device",
                               hidden    ? "hides data loading in the training process itself (num_workers=0)"
                               : in_main ? "waits while the training process itself loads data (num_workers=0)"
-                                        : "waits for the data loader"));
+                                        : "waits for the data loader") +
+                      (place ? ", mostly in " + place->quoted() + place->callee() : ""));
   save(f, hidden ? 0 : per_step, in_main ? kWorkerPessimism : kStarvedPessimism,
        host_only && !in_main ? kSlowedToo : 1.0);
   change(f, {scale_of(Scale::What::data_loading, 0)}, in_main ? kWorkerPessimism : kStarvedPessimism);
@@ -238,6 +241,7 @@ std::optional<Claim> host_preprocess(const Evidence& e, Bound bound) {
       "(torchvision.transforms.v2 runs there).";
   f.verify = host_only ? "The forward pass begins right after the loader's range."
                        : "The first copy of a step starts right after the loader's range.";
+  f.vague = host_only && most.source.empty();
   f.effort = Effort::code;
   return f;
 }

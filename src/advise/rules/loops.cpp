@@ -113,7 +113,7 @@ launch.
 Without a device: the loop with most `host` time, at least kLoopShare of the window, with at most kLayerWork
 per round and more rounds than a step has parameters with gradients, as each layer has at least one. Saving:
 from kLoopPessimism of that time minus what recording cost, to all but two rounds of it minus kSureRecording
-of that cost.
+of that cost, or of all short operators of the line, with their backward pass, if Python stacks name it.
 
 Silent on: layers of a model, whose rounds differ or run longer kernels; loops that wait in each round (S01,
 S03); optimizer, zero_grad, and the buckets and broadcasts of data parallelism, which have rules of their own;

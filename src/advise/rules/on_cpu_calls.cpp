@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "advise/cite.h"
+#include "advise/own_places.h"
 #include "advise/places.h"
 #include "advise/rules/constants.h"
 #include "advise/rules/on_cpu.h"
@@ -43,7 +44,7 @@ bool computes_on_cpu(const Evidence& e) {
 std::optional<Claim> optimizer_on_cpu(const Evidence& e) {
   const analyze::Launched& steps = e.launched_in("Optimizer.step#");
   if (!computes_on_cpu(e) || steps.ranges == 0 || steps.ops < kManyLaunches * steps.ranges ||
-      steps.host >= kShortKernel * steps.ops)
+      steps.host >= kShortKernel * steps.ops || e.share(steps.host) < kOptimizerShare)
     return std::nullopt;
   Claim f =
       claim(e, RuleId::H03,
@@ -99,13 +100,19 @@ std::optional<Claim> repeated_ops_on_cpu(const Evidence& e) {
   const analyze::OpLoop* const loop = computes_on_cpu(e) ? dearest_loop(e) : nullptr;
   if (loop == nullptr || e.share(loop->host) < kLoopShare) return std::nullopt;
   const std::int64_t host = loop->host, rounds = loop->times / loop->loops;
-  const std::string place = loop->source.empty() ? "" : " at " + placed(loop->source);
+  const auto line = loop->source.empty() ? dearest_place(e, &analyze::LineNode::calling) : std::nullopt;
+  const std::string place = line                   ? " at " + line->spoken()
+                            : loop->source.empty() ? ""
+                                                   : " at " + placed(loop->source);
   Claim f = claim(e, RuleId::H05,
                   fmt::format("A loop of {} × {}{} takes {} of {} per step, {} per round",
                               format_value(rounds, Unit::count), report::short_name(loop->unit, 60), place,
                               ns(host / e.steps()), ns(e.step_length()), ns(host / loop->times)));
   const double left = 2 / static_cast<double>(std::max<std::int64_t>(rounds, 3));
   save_recorded(f, e, host, loop->recording, kLoopPessimism, 1 - left);
+  if (line)
+    f.saving_high = std::max(
+        f.saving_high, static_cast<std::int64_t>((1 - left) * static_cast<double>(line->cost)) / e.steps());
   f.confidence = Confidence::medium;
   f.because = "the same operators repeat, and calling them costs as much as their work";
   f.evidence = {
@@ -115,6 +122,7 @@ std::optional<Claim> repeated_ops_on_cpu(const Evidence& e) {
       "with a tensor, torch.vmap, torch._foreach_*, or torch.compile.",
       place);
   f.verify = "The loop is gone from `stepscope show launches`.";
+  f.vague = place.empty();
   f.effort = Effort::code;
   return f;
 }

@@ -28,6 +28,11 @@ class Loop {
   Loop& op(const std::string& name, int length, const std::string& args = "") {
     return range("cpu_op", name, length, args);
   }
+  /// A call that begins now; time does not pass.
+  Loop& frame(const std::string& name, int length) {
+    events_.add("python_function", name, 5, 5, at_, length);
+    return *this;
+  }
   Loop& pass(int length) {
     at_ += length;
     return *this;
@@ -236,6 +241,46 @@ TEST(OnCpu, WhatOperatorsLeaveIsNoPause) {
   };
   EXPECT_FALSE(has_pause(2500));
   EXPECT_TRUE(has_pause(2700));
+}
+
+/// A step of 1,000 µs: `own` µs of a line outside the model, then a layer and its backward pass.
+Advice own_line(int own) {
+  int number = 0;
+  return advice_of([&](Loop& l) {
+    const std::string sequence = fmt::format(R"("Sequence number": {})", ++number);
+    l.frame("train.py(9): main", 1000).frame("train.py(20): batch", own);
+    l.pass(own).op("aten::mm", 400, sequence);
+    l.op("autograd::engine::evaluate_function: MmBackward0", 600 - own, sequence);
+  });
+}
+
+TEST(OnCpu, ALineBesidesTheModel) {
+  const Advice advice = own_line(200);
+  EXPECT_EQ(
+      advice.cell("H11", "title"),
+      "200 µs of 1.00 ms per step go into train.py:20 (batch), besides forward, backward and optimizer");
+  EXPECT_EQ(advice.cell("H11", "saving_low"), "100000");
+  EXPECT_EQ(advice.cell("H11", "saving_high"), "200000");
+  EXPECT_TRUE(own_line(100).has("H11"));
+  EXPECT_FALSE(own_line(99).has("H11"));
+}
+
+// 300 operators of 2 µs, each 3 µs after the one before begins: 899 of 1,000 µs.
+TEST(OnCpu, ShortOperatorsOfOneLine) {
+  const auto loop = [](int count, int length, int every) {
+    return advice_of([&](Loop& l) {
+      l.frame("train.py(9): main", 1000).frame("train.py(30): encode", count * every);
+      for (int i = 0; i < count; ++i)
+        l.op(i % 2 == 0 ? "aten::mul" : "aten::tanh", length).pass(every - length);
+      l.pass(1000 - count * every);
+    });
+  };
+  const Advice advice = loop(300, 2, 3);
+  EXPECT_EQ(advice.cell("H12", "title"),
+            "300 short operators per step, 3.00 µs each, take 899 µs of 1.00 ms; most of them by train.py:30 "
+            "(encode)");
+  EXPECT_FALSE(loop(299, 2, 3).has("H12"));
+  EXPECT_FALSE(loop(300, 1, 1).has("H12"));  // 300 of 1,000 µs
 }
 
 }  // namespace

@@ -96,6 +96,8 @@ std::optional<Claim> step_outlier(const Evidence& e, Bound bound) {
     if (longest == 0 || own.lengths[i] > own.lengths[longest]) longest = i;
   }
   if (longest == 0) return std::nullopt;
+  const std::int64_t spread_out = beyond / std::ssize(own.steps);
+  if (bound == Bound::host_only && e.share(spread_out * e.steps()) < kOutlierWorth) return std::nullopt;
   const std::string step = own.steps[longest]->name(), grown = grown_part(own, longest);
   Claim f = claim(e, RuleId::H09,
                   fmt::format("Step {} took {} against a median of {}: {}", step, ns(own.lengths[longest]),
@@ -106,7 +108,7 @@ std::optional<Claim> step_outlier(const Evidence& e, Bound bound) {
                   : "lengths are measured between the ends of device work, not between marks of the host";
   f.evidence = {see::steps(
       fmt::format("device_length of step {}{}; spread over all steps, such outliers cost {} per step", step,
-                  grown_op(e, own.steps[longest]->number), ns(beyond / std::ssize(own.steps))))};
+                  grown_op(e, own.steps[longest]->number), ns(spread_out)))};
   f.remedy = fmt::format(
       "Look at step {} alone (`stepscope show {} --step {}`). Usual causes: a checkpoint or log written in "
       "the step, garbage collection, another program on the machine.",
@@ -217,6 +219,7 @@ std::optional<Claim> pause_between_steps(const Evidence& e, Bound bound) {
                    "names the line.";
   f.verify = fmt::format("No time `between steps` over 3 % in `stepscope show {}`.",
                          host_only ? "host_time" : "idle");
+  f.vague = host_only && known == nullptr && most.source.empty();
   f.effort = Effort::code;
   return f;
 }
@@ -245,9 +248,11 @@ std::optional<Claim> cpu_contention(const Evidence& e, Bound bound) {
   const bool no_kernels = std::isnan(pace.device);
   Claim f = claim(e, RuleId::I06,
                   fmt::format("In {} of {} steps host operators take {} times as long (median){}: something "
-                              "else uses the CPU",
-                              slow, count, times(pace.host), no_kernels ? "" : ", but kernels do not"));
-  save(f, lost / count, kContentionPessimism, bound == Bound::host_only ? kSlowedToo : 1);
+                              "else uses the CPU{}",
+                              slow, count, times(pace.host), no_kernels ? "" : ", but kernels do not",
+                              no_kernels ? ", another program or this one's own workers and threads" : ""));
+  save(f, lost / count, bound == Bound::host_only ? 0 : kContentionPessimism,
+       bound == Bound::host_only ? kSlowedToo : 1);
   f.confidence = Confidence::medium;
   f.because = "most operators slow down together, not only one";
   f.evidence = {
@@ -275,7 +280,8 @@ at least 1.3 times as long per call as in the median step and the median operato
 keep their pace (kSamePace) and the step is longer than the median.
 
 Saving: what these steps take beyond the median, spread over all steps; the low end is kContentionPessimism of
-it, the high end kSlowedToo where no device is recorded.
+it. Where no device is recorded, the low end is 0, as the file does not say what uses the CPU, and the high end
+kSlowedToo.
 
 Silent on: one slow operator; kernels that slow down as well (clock); steps that are not longer.)"},
     {RuleId::H07, "the device idles between steps", true, pause_between_steps,
@@ -299,6 +305,8 @@ blocking calls and allocations, which have rules of their own.)"},
 kStepsToCompare steps, one exceeds the median by more than kOutlierSpreads × the median distance from it and
 by more than kOutlierShare. The finding names the part of the step that grew most, and the operator if
 *Outlier steps* has it.
+
+Where no device is recorded, such steps must cost kOutlierWorth, spread over all.
 
 Saving: none in the ranking; the evidence has the cost of such steps, spread over all.
 

@@ -55,8 +55,10 @@ TEST(StepRules, SharedCpu) {
 
 TEST(StepRules, SharedCpuWithoutADevice) {
   const Advice findings(six_steps(5, 0, 0));
-  EXPECT_EQ(findings.cell("I06", "title"),
-            "In 1 of 6 steps host operators take 1.5 times as long (median): something else uses the CPU");
+  EXPECT_EQ(
+      findings.cell("I06", "title"),
+      "In 1 of 6 steps host operators take 1.5 times as long (median): something else uses the CPU, another "
+      "program or this one's own workers and threads");
   EXPECT_NE(findings.cell("I06", "remedy").find("Look for other programs"), std::string::npos);
 }
 

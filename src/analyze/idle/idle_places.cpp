@@ -67,7 +67,7 @@ std::vector<Around> around_pieces(const Rank& rank, const Column<IdlePiece>& pie
                                   const SinceLoading& since_loading, SameGap same_gap) {
   std::vector<std::int64_t> starts;
   for (const trace::Step& step : rank.steps)
-    if (step.row != kNoRow) starts.push_back(step.start);
+    if (step.counts()) starts.push_back(step.start);
   std::sort(starts.begin(), starts.end());
   std::vector<Around> around(pieces.size());
   for (std::size_t first = 0, last = 0; first < pieces.size(); first = last) {

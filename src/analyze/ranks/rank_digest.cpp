@@ -24,7 +24,7 @@ RankSteps rank_steps(const Derived& derived, const trace::Rank& rank) {
   std::vector<bool> chosen(rank.steps.size());
   for (const StepSpan& span : step_spans(rank)) {
     const trace::Step& step = rank.steps[span.index];
-    if (step.row == trace::kNoRow || span.partial || !derived.choice().includes(step)) continue;
+    if (!step.counts() || span.partial || !derived.choice().includes(step)) continue;
     if (!seen.insert(step.number).second) continue;
     chosen[span.index] = true;
     of.numbers.push_back(step.number);

@@ -85,6 +85,7 @@ void ReplayedWindow::add_marks(const trace::Trace& trace) {
     }
     begins_.push_back({marks_.size(), 0});
     ends_.push_back({marks_.size(), 0});
+    if (step.found) continue;
     for (const ReplayPlan::Mark& mark : last_ends(trace)) {
       marks_.push_back(mark);
       ++ends_.back().count;

@@ -102,7 +102,7 @@ void add_steps(std::vector<StepWaits>& steps, const Rank& rank, const StepChoice
     const std::int64_t total = waiting.length_in(span), bare = exposed.length_in(span);
     StepWaits& of = steps.emplace_back();
     of.rank = rank.rank;
-    if (step.row != kNoRow) of.step = step.number;
+    if (step.counts()) of.step = step.number;
     of.kind = in.kind;
     of.count = in.count;
     of.total = total;

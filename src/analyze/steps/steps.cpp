@@ -114,7 +114,7 @@ std::vector<StepTime> times_of(const trace::Trace& trace, const Rank& rank,
     const std::vector<IntervalSet> parts = timeline::partition(s.span, in_step);
     StepTime& time = times.emplace_back();
     time.rank = rank.rank;
-    if (step.row != trace::kNoRow) time.number = step.number;
+    if (step.counts()) time.number = step.number;
     for (std::size_t i = 0; i < kStepRoles; ++i) time.parts[i] = parts[i].length();
     time.total = s.span.length();
     time.host_start = step.start - origin;
@@ -167,7 +167,11 @@ const report::Sheet<StepOutlier> kOutlierSheet{
      {"growth", +[](const StepOutlier& o) { return o.growth(); }, Unit::ns}}};
 
 void note_rank(const Rank& rank, const std::vector<StepSpan>& spans, std::vector<std::string>& notes) {
-  if (rank.steps.size() == 1 && rank.steps.front().row == trace::kNoRow)
+  if (!rank.step_border.empty())
+    notes.push_back(
+        fmt::format("No profiler steps are marked. {} were found: they are counted by {}, which repeats.",
+                    rank.steps.size(), rank.step_border));
+  if (rank.steps.size() == 1 && !rank.steps.front().counts())
     notes.push_back(
         "No profiler steps are marked: the whole recording counts as one step. Call prof.step() once per "
         "iteration, with a schedule, to see steps.");

@@ -31,5 +31,7 @@ void sampler_stop();
 /// python_start(asked) -> what cannot be recorded as asked, or "". python_stop() ends the recording of calls.
 PyObject* python_start(PyObject*, PyObject* asked);
 PyObject* python_stop(PyObject*, PyObject*);
+/// sampled_lines() -> (path, file as frames name it, line) of every line in samples that ended; each once.
+PyObject* sampled_lines(PyObject*, PyObject*);
 
 }  // namespace stepscope::collect

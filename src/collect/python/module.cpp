@@ -249,6 +249,8 @@ PyMethodDef methods[] = {
      "python_start(asked): records Python's calls (1), module calls (2), samples (4), calls of C functions "
      "(8); returns what is not recorded, or \"\"."},
     {"python_stop", python_stop, METH_NOARGS, "Stops recording Python, and ends the open calls."},
+    {"sampled_lines", sampled_lines, METH_NOARGS,
+     "Each (path, file, line) that samples named since the last call; call it after python_stop()."},
     {"detach_torch", detach_torch, METH_NOARGS, "Stops recording PyTorch's ops."},
     {"attach_devices", attach_devices, METH_O,
      "attach_devices(path): records GPU work; returns what is not recorded, or \"\"."},

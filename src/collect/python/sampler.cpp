@@ -11,6 +11,7 @@
 #include <cstring>
 #include <ctime>
 #include <mutex>
+#include <set>
 #include <system_error>
 #include <thread>
 
@@ -43,7 +44,8 @@ struct Sampler {
   ::pid_t process = 0;  // the process of the thread: a forked child has no such thread
   StackReader reader;
 };
-Sampler* sampler = nullptr;  // guarded by the interpreter's lock; null: no samples are taken
+std::set<SampledLine>* sampled = nullptr;  // of all samplers that ended; guarded by the interpreter's lock
+Sampler* sampler = nullptr;                // guarded by the interpreter's lock; null: no samples are taken
 
 /// Whether a whole sample fits into the segment: its texts must be in the same segment.
 bool has_room_for(Thread& thread, const ThreadStack& stack) {
@@ -141,7 +143,24 @@ void sampler_stop() {
   }
   own->changed.notify_all();
   own->thread.join();  // safe: it never waits for the interpreter's lock, which this thread holds
+  if (sampled == nullptr) sampled = new std::set<SampledLine>;
+  for (SampledLine& line : own->reader.lines()) sampled->insert(std::move(line));
   delete own;
+}
+
+PyObject* sampled_lines(PyObject*, PyObject*) {
+  PyObject* lines = PyList_New(0);
+  if (lines == nullptr || sampled == nullptr) return lines;
+  for (const SampledLine& line : *sampled) {
+    PyObject* entry = Py_BuildValue("(ssi)", line.path.c_str(), line.file.c_str(), line.line);
+    const bool added = entry != nullptr && PyList_Append(lines, entry) == 0;
+    Py_XDECREF(entry);
+    if (added) continue;
+    Py_DECREF(lines);
+    return nullptr;
+  }
+  sampled->clear();
+  return lines;
 }
 
 }  // namespace stepscope::collect

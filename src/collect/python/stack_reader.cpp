@@ -30,6 +30,7 @@ std::string StackReader::begin() {
   return "no samples are taken: they need Python 3.11, 3.12 or 3.13 with the global interpreter lock";
 }
 std::vector<ThreadStack> StackReader::read() { return {}; }
+std::vector<SampledLine> StackReader::lines() const { return {}; }
 
 #else
 namespace {
@@ -156,12 +157,11 @@ const std::string* StackReader::text_of(const Frame& frame) {
   const Code code{object.co_filename, object.co_qualname, object.co_linetable, object.co_firstlineno};
   const auto known = known_.find(frame.code);
   if (known == known_.end() || known->second.code != code) {
-    Known read{code, {}, {}, {}, {}};
-    std::string file;
-    if (!read_string(code.file, file) || !read_string(code.name, read.name) ||
+    Known read{code, {}, {}, {}, {}, {}};
+    if (!read_string(code.file, read.path) || !read_string(code.name, read.name) ||
         !read_table(code.lines, read.lines))
       return nullptr;
-    read.file = shortened(file, prefixes_);
+    read.file = shortened(read.path, prefixes_);
     known_.insert_or_assign(frame.code, std::move(read));
   }
   Known& found = known_.find(frame.code)->second;
@@ -174,9 +174,12 @@ const std::string* StackReader::text_of(const Frame& frame) {
     const int line = line_at(found.lines, code.line, unit).value_or(code.line);
     const std::string made = found.file + "(" + std::to_string(line) + "): " + found.name;
     text = &texts_.try_emplace(made, made).first->second;
+    lines_.insert({found.path, found.file, line});
   }
   return text;
 }
+
+std::vector<SampledLine> StackReader::lines() const { return {lines_.begin(), lines_.end()}; }
 
 std::vector<ThreadStack> StackReader::read() {
   std::vector<ThreadStack> stacks;

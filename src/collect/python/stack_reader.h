@@ -5,8 +5,10 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -18,6 +20,13 @@ struct ThreadStack {
   std::vector<const std::string*> frames;  ///< innermost first; never freed
 };
 
+struct SampledLine {
+  std::string path;  ///< of its file, as the code object names it
+  std::string file;  ///< the same, as frames name it
+  int line;
+  friend auto operator<=>(const SampledLine&, const SampledLine&) = default;
+};
+
 class StackReader {
  public:
   static constexpr std::size_t kDeepest = 256;  ///< frames; deeper stacks are left out
@@ -27,6 +36,8 @@ class StackReader {
   /// Stacks of all threads that are in Python. Each stack is read twice; only the outer frames that did not
   /// change are kept. A stack without such frames is left out.
   std::vector<ThreadStack> read();
+  /// Every line that a stack named.
+  std::vector<SampledLine> lines() const;
 
  private:
   struct Frame {
@@ -43,7 +54,7 @@ class StackReader {
   struct Known {
     Code code;
     std::string lines;  ///< its table
-    std::string file, name;
+    std::string path, file, name;
     std::unordered_map<std::ptrdiff_t, const std::string*> texts;  ///< by code unit
   };
 
@@ -55,6 +66,7 @@ class StackReader {
   std::vector<std::string> prefixes_;
   std::unordered_map<const void*, Known> known_;
   std::unordered_map<std::string, std::string> texts_;
+  std::set<SampledLine> lines_;
 };
 
 }  // namespace stepscope::collect

@@ -75,6 +75,15 @@ trace::Machine machine_of(const element& info) {
   return {count("accelerators"), count("cores"), count("threads")};
 }
 
+std::map<std::string, std::string> lines_of(const element& value) {
+  std::map<std::string, std::string> lines;
+  simdjson::dom::object texts;
+  if (value.get_object().get(texts) != simdjson::SUCCESS) return lines;
+  for (const auto& [place, text] : texts)
+    if (std::string_view line; text.get_string().get(line) == simdjson::SUCCESS) lines.emplace(place, line);
+  return lines;
+}
+
 /// Row times added to a larger base would overflow; no real clock is beyond it.
 constexpr std::int64_t kMaxBase = 4'000'000'000'000'000'000;
 
@@ -103,12 +112,14 @@ void read_head(trace::Rank& rank, std::vector<std::pair<std::string, std::string
     if (key == kOverlayMark) read_overlay(rank.reading, json);
     element value;
     const bool known = key == "deviceProperties" || key == "computeProperties" || key == "distributedInfo" ||
-                       key == "machineInfo" || key == "baseTimeNanoseconds";
+                       key == "machineInfo" || key == "sourceLines" || key == "baseTimeNanoseconds";
     if (!known || parser.parse(json).get(value) != simdjson::SUCCESS) continue;
     if (key == "distributedInfo")
       read_distributed(rank, value);
     else if (key == "machineInfo")
       rank.machine = machine_of(value);
+    else if (key == "sourceLines")
+      rank.source_lines = lines_of(value);
     else if (key == "baseTimeNanoseconds")
       rank.base_ns = base_time(value);
     else if (rank.devices.empty())

@@ -122,7 +122,7 @@ void ProcessText::write_call(const PythonCall& call) {
   }
   if (!call.path.empty()) args.add("Module path", call.path);
   if (call.ended_late) args.key("finished") += "false";
-  if (call.samples > 0) args.add("sampled", 1).add("samples", call.samples);
+  if (call.samples > 0) args.add("sampled", call.track & ~kSampledTrack).add("samples", call.samples);
   args.end();
   document_.text.pass_on_if_long();
 }

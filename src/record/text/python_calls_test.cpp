@@ -138,7 +138,7 @@ TEST(Recorded, PythonCallsAsKinetoWritesThem) {
           R"("dur": 1.000, "args": {"Ev Idx": 0, "Python id": 2, "Python parent id": 1, "Python module id": 12, "Module path": "blocks.0"}})",
           R"("dur": 3.000, "args": {"Ev Idx": 1, "Python id": 1, "Python parent id": null, "finished": false}})",
           R"("name": "a.py(1): f", "pid": 7, "tid": 33)",
-          R"("dur": 20000.000, "args": {"Ev Idx": 4, "Python id": 5, "Python parent id": 4, "sampled": 1, "samples": 1}})",
+          R"("dur": 20000.000, "args": {"Ev Idx": 4, "Python id": 5, "Python parent id": 4, "sampled": 9, "samples": 1}})",
           R"("name": "a.py(1): f", "pid": 7, "tid": 1073741833)",
       })
     EXPECT_NE(text.find(part), std::string::npos) << part << "\nis not in\n" << text;

@@ -1,0 +1,34 @@
+// The program's own line that a cost belongs to, from `lines`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "advise/evidence.h"
+
+namespace stepscope::advise {
+
+/// A line, and what it costs with everything that it calls.
+struct OwnPlace {
+  const analyze::LineNode* line = nullptr;
+  std::int64_t cost = 0;  ///< ns in the window
+  const analyze::LineCost* all =
+      nullptr;  ///< the line's totals over all callers; nullptr if it is not listed
+
+  /// "train.py:84 (make_batch)".
+  std::string spoken() const;
+  /// "train.py:84 (make_batch), `ids = encode(note)`", without the text if it is not recorded.
+  std::string quoted() const;
+  /// ", in pandas/core/indexing.py:1190 (__getitem__)": what the line calls most; "" for nothing.
+  std::string callee() const;
+};
+
+/// The deepest line that holds most of a cost of the main thread; nullopt if no stacks are recorded, or no
+/// line has that cost.
+std::optional<OwnPlace> dearest_place(const Evidence& evidence, std::int64_t analyze::LineNode::* cost);
+
+/// The rank's sums of `lines`; nullptr without a main thread.
+const analyze::LineSums* line_sums(const Evidence& evidence);
+
+}  // namespace stepscope::advise

@@ -1,0 +1,106 @@
+// Rules of the program's own lines on the CPU (H11, H12).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "advise/own_places.h"
+#include "advise/places.h"
+#include "advise/rules/constants.h"
+#include "advise/rules/families.h"
+#include "advise/rules/on_cpu.h"
+#include "advise/say.h"
+#include "advise/see.h"
+#include "report/names.h"
+#include "report/statistics.h"
+
+namespace stepscope::advise {
+namespace {
+
+using report::format_value;
+using report::Unit;
+
+/// "; it takes 3.2 times as long at the end of the recording", or "".
+std::string grown(const OwnPlace& place) {
+  if (place.all == nullptr || !(place.all->growth >= kGrowth)) return "";
+  return fmt::format("; at the end of the recording it takes {:.1f} times as long as at the beginning",
+                     place.all->growth);
+}
+
+std::optional<Claim> own_line(const Evidence& e, Bound bound) {
+  if (bound != Bound::host_only || !computes_on_cpu(e)) return std::nullopt;
+  const auto place = dearest_place(e, &analyze::LineNode::besides);
+  if (!place || e.share(place->cost) < kOwnShare) return std::nullopt;
+  Claim f =
+      claim(e, RuleId::H11,
+            fmt::format("{} of {} per step go into {}, besides forward, backward and optimizer{}",
+                        ns(place->cost / e.steps()), ns(e.step_length()), place->quoted(), grown(*place)));
+  save(f, place->cost / e.steps(), 0, kOwnMost);
+  f.saving_low = static_cast<std::int64_t>(
+      kOwnLeast * static_cast<double>(place->cost - place->line->computing) / static_cast<double>(e.steps()));
+  f.confidence = Confidence::medium;
+  f.because = "samples of the stack name the line; how much of it can go depends on what it computes";
+  f.evidence = {see::lines(fmt::format("besides, {}{}", per_step(e, place->cost), place->callee()))};
+  f.remedy = fmt::format(
+      "At {}: compute once, before the loop, what does not change; replace Python loops and row-by-row "
+      "access "
+      "by one operation on all elements; leave out what nothing reads, or do it every N steps.",
+      place->spoken());
+  f.verify = "The line falls under 10 % of `besides` in `stepscope show lines`.";
+  f.effort = Effort::code;
+  return f;
+}
+
+std::optional<Claim> short_operators(const Evidence& e, Bound bound) {
+  const analyze::LineSums* sums = line_sums(e);
+  if (bound != Bound::host_only || !computes_on_cpu(e) || sums == nullptr || sums->short_ops == 0)
+    return std::nullopt;
+  const std::int64_t cost = sums->calling + sums->back;
+  if (e.share(cost) < kCallingShare || sums->short_ops < kManyShort * e.steps()) return std::nullopt;
+  const auto place = dearest_place(e, &analyze::LineNode::calling);
+  const bool placed_well =
+      place && static_cast<double>(place->cost) >= kMostOfCost / 2 * static_cast<double>(cost);
+  const std::string where = placed_well ? "; most of them by " + place->quoted() : "";
+  Claim f = claim(e, RuleId::H12,
+                  fmt::format("{} short operators per step, {} each, take {} of {}{}",
+                              format_value(sums->short_ops / e.steps(), Unit::count),
+                              ns(cost / sums->short_ops), ns(cost / e.steps()), ns(e.step_length()), where));
+  save(f, cost / e.steps(), placed_well ? kShortLeast : 0, kShortMost);
+  f.confidence = Confidence::medium;
+  f.because = "such short operators take about as long to call as to compute";
+  f.evidence = {see::lines(fmt::format("calling, {}, {} of it in the backward pass", per_step(e, cost),
+                                       percent(report::ratio(sums->back, cost))))};
+  f.remedy = fmt::format(
+      "{}call them once on larger tensors: a batch instead of one sample at a time, a layer over the whole "
+      "sequence (nn.GRU, nn.LSTM) instead of one cell per time step, indexing, scatter or index_add instead "
+      "of "
+      "a loop over elements; torch.inference_mode() where nothing goes backward; else torch.compile.",
+      placed_well ? fmt::format("At {}: ", place->spoken()) : "");
+  f.verify = "Fewer `ops` in `stepscope show lines`, and less `calling`.";
+  f.effort = Effort::code;
+  return f;
+}
+
+constexpr Rule kOwnLineRules[] = {
+    {RuleId::H11, "a line of the program takes much of the step besides the model", false, own_line,
+     R"(Looks at: *Lines by caller* of `lines`, `besides`: time in the phase other, without data, forward, backward and
+optimizer. Follows the dearest line down its calls while one called line holds kMostOfCost of the cost. Fires,
+where no device works, if the line reached takes kOwnShare of the window.
+
+Saving: kOwnLeast of that time without operators that compute, to kOwnMost of all of it.
+
+Silent on: programs without Python stacks; time in the forward pass (H12), in the loader (I01, I02).)"},
+    {RuleId::H12, "many short operators instead of a few long ones", false, short_operators,
+     R"(Looks at: `calling` of `lines`: operators under 100 µs, each until the next one begins, with autograd's
+nodes. Fires, where no device works, if they take kCallingShare of the window and a step has kManyShort of
+them. The line is the one that calls most of them, forward and backward; without Python stacks, none is named.
+
+Saving: kShortLeast to kShortMost of that time; from 0 if no line calls most of them.
+
+Silent on: the optimizer's operators (H03).)"},
+};
+
+}  // namespace
+
+std::span<const Rule> own_line_rules() { return kOwnLineRules; }
+
+}  // namespace stepscope::advise

@@ -1,0 +1,395 @@
+#include "analyze/host/lines.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
+
+#include "analyze/list.h"
+#include "analyze/question.h"
+#include "derive/call_paths.h"
+#include "derive/idle/host_pieces.h"
+#include "derive/phases.h"
+#include "derive/places/own_frames.h"
+#include "derive/places/short_operators.h"
+#include "derive/places/stack_pieces.h"
+#include "report/statistics.h"
+
+namespace stepscope::analyze {
+namespace {
+
+using derive::kNoPath;
+using derive::PathId;
+using derive::Phase;
+using derive::StackPiece;
+using report::Role;
+using report::Unit;
+using timeline::Interval;
+using timeline::IntervalSet;
+using timeline::MeasuredSet;
+using timeline::Time;
+using trace::EventTable;
+using trace::kNoRow;
+using trace::Rank;
+using trace::Row;
+using trace::StringId;
+
+constexpr std::size_t kMaxLines = 300;
+
+/// The calls of one operator by a line. Times in ns, with the backward pass.
+struct OpSum {
+  Time time = 0, longest = 0;
+  Row longest_call = kNoRow;
+};
+
+/// What a path of lines cost, without the paths below it.
+struct PathSum {
+  Time time = 0, in_ops = 0, loading = 0, besides = 0, calling = 0, backward = 0, called_back = 0;
+  Time work = 0, computing = 0;
+  std::int64_t ops = 0;
+  Time first = 0, last = 0;  ///< of `time`, in the first and in the last third of the window
+  std::map<StringId, Time> callees;
+  std::map<StringId, OpSum> ops_by_name;
+};
+
+class RankLines {
+ public:
+  RankLines(const Derived& derived, const Rank& rank, trace::TrackId main)
+      : trace_(derived.trace()),
+        rank_(rank),
+        window_(window_of(rank, derived.choice())),
+        pieces_(derive::stack_pieces(trace_, rank, main, window_)),
+        own_(trace_, rank),
+        shapes_(trace_, rank, "Input Dims"),
+        main_operators_(derive::outermost_operators(trace_, rank, main)),
+        nodes_(derive::nodes_with_makers(trace_, rank)) {
+    derive::PhaseTimes phases = derive::phase_times(trace_, rank, window_);
+    const auto of = [&](Phase phase) { return std::move(phases[static_cast<std::size_t>(phase)]); };
+    const IntervalSet backward = of(Phase::backward);
+    besides_ = MeasuredSet(of(Phase::other));
+    loading_ = MeasuredSet(of(Phase::data));
+    calling_ = MeasuredSet(
+        subtract(derive::short_calls(rank, main_operators_), unite(backward, of(Phase::optimizer))));
+    Column<Interval> ops;
+    for (const Row row : main_operators_) ops.push_back({rank.events.start[row], rank.events.end[row]});
+    in_ops_ = MeasuredSet(IntervalSet::of(std::move(ops)));
+    computing_ = MeasuredSet(subtract(intersect(besides_.set(), in_ops_.set()), calling_.set()));
+    path_of_piece_.assign(pieces_.size(), kNoPath);
+  }
+
+  void add_to(Lines& of) {
+    LineSums sums{rank_.rank, 0, besides_.length_in(window_), calling_.length_in(window_), 0, 0};
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      add_piece(i);
+      sums.known += pieces_[i].span.length();
+    }
+    find_lines_of_operators();
+    add_operators(sums);
+    add_nodes(sums);
+    of.sums.push_back(sums);
+    add_tree(of);
+    add_lines(of);
+  }
+
+ private:
+  /// The path of own lines around a frame, and the frame that the innermost of them calls.
+  PathId path_around(Row frame, Row& callee) {
+    const EventTable& e = rank_.events;
+    std::vector<Row> own;
+    callee = kNoRow;
+    for (Row row = frame; row != kNoRow && own.size() < derive::CallPaths::kDeepest; row = e.parent[row]) {
+      if (e.kind[row] != trace::Kind::python) continue;
+      if (own_(e.name[row]))
+        own.push_back(row);
+      else if (own.empty())
+        callee = row;
+    }
+    PathId path = kNoPath;
+    for (auto row = own.rbegin(); row != own.rend(); ++row)
+      path = paths_.child(path, paths_.names.intern(trace_.name(rank_, *row)));
+    return path;
+  }
+
+  PathSum& sum_of(PathId path) {
+    if (sums_.size() <= path) sums_.resize(std::max<std::size_t>(path + 1, paths_.size()));
+    return sums_[path];
+  }
+
+  void add_piece(std::size_t i) {
+    const StackPiece& piece = pieces_[i];
+    Row callee = kNoRow;
+    const PathId path = path_of_piece_[i] = path_around(piece.frame, callee);
+    if (path == kNoPath) return;
+    PathSum& sum = sum_of(path);
+    const Time time = piece.span.length(), third = window_.length() / 3;
+    sum.time += time;
+    sum.in_ops += derive::time_in(piece, in_ops_);
+    sum.loading += derive::time_in(piece, loading_);
+    sum.besides += derive::time_in(piece, besides_);
+    sum.calling += derive::time_in(piece, calling_);
+    sum.computing += derive::time_in(piece, computing_);
+    if (piece.span.begin < window_.begin + third) sum.first += time;
+    if (piece.span.begin >= window_.end - third) sum.last += time;
+    if (callee != kNoRow) sum.callees[rank_.events.name[callee]] += time;
+  }
+
+  /// Finds the line of each operator. Of samples, few fall into a short operator: its calls without one are
+  /// given to the lines of those with one, in turn, so that each line gets its share.
+  void find_lines_of_operators() {
+    const EventTable& e = rank_.events;
+    struct Seen {
+      std::vector<PathId> paths;
+      std::size_t next = 0;
+    };
+    std::map<std::pair<StringId, StringId>, Seen> seen;  // by name and shapes
+    path_of_operator_.assign(main_operators_.size(), kNoPath);
+    for (std::size_t i = 0; i < main_operators_.size(); ++i) {
+      const Row row = main_operators_[i];
+      const std::ptrdiff_t piece = derive::piece_during(pieces_, {e.start[row], e.end[row]});
+      if (piece < 0) continue;
+      const PathId path = path_of_operator_[i] = path_of_piece_[static_cast<std::size_t>(piece)];
+      if (path != kNoPath) seen[{e.name[row], shapes_.id(row)}].paths.push_back(path);
+    }
+    for (std::size_t i = 0; i < main_operators_.size(); ++i) {
+      const Row row = main_operators_[i];
+      if (path_of_operator_[i] != kNoPath) continue;
+      const auto of = seen.find({e.name[row], shapes_.id(row)});
+      if (of != seen.end())
+        path_of_operator_[i] = of->second.paths[of->second.next++ % of->second.paths.size()];
+    }
+  }
+
+  /// The sum of the line that called an outermost operator; nullptr if it is not known.
+  PathSum* sum_of_call(Row row) {
+    const auto at = std::lower_bound(main_operators_.begin(), main_operators_.end(), row);
+    if (at == main_operators_.end() || *at != row) return nullptr;
+    const PathId path = path_of_operator_[static_cast<std::size_t>(at - main_operators_.begin())];
+    return path == kNoPath ? nullptr : &sums_[path];
+  }
+
+  void add_operators(LineSums& sums) {
+    const EventTable& e = rank_.events;
+    for (const Row row : main_operators_) {
+      if (!window_.contains(e.start[row])) continue;
+      sums.short_ops += calling_.set().contains(e.start[row]);
+      PathSum* sum = sum_of_call(row);
+      if (sum == nullptr) continue;
+      ++sum->ops;
+      OpSum& op = sum->ops_by_name[e.name[row]];
+      op.time += e.duration(row);
+      sum->work += e.duration(row);
+      if (op.longest_call != kNoRow && e.duration(row) <= op.longest) continue;
+      op.longest = e.duration(row);
+      op.longest_call = row;
+    }
+  }
+
+  /// The outermost operator around an operator.
+  Row outermost(Row row) const {
+    Row found = row;
+    for (; row != kNoRow; row = rank_.events.parent[row])
+      if (rank_.events.kind[row] == trace::Kind::op) found = row;
+    return found;
+  }
+
+  void add_nodes(LineSums& sums) {
+    const EventTable& e = rank_.events;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      const Row node = nodes_[i].node;
+      if (!window_.contains(e.start[node])) continue;
+      const bool goes_on = i + 1 < nodes_.size() && e.track[nodes_[i + 1].node] == e.track[node] &&
+                           e.start[nodes_[i + 1].node] >= e.end[node] &&
+                           e.start[nodes_[i + 1].node] - e.end[node] <= derive::kShortOperator;
+      const Time time = (goes_on ? e.start[nodes_[i + 1].node] : e.end[node]) - e.start[node];
+      const bool is_short = e.duration(node) < derive::kShortOperator;
+      if (is_short) {
+        sums.back += time;
+        ++sums.short_ops;
+      }
+      const Row maker = outermost(nodes_[i].maker);
+      PathSum* sum = maker == kNoRow ? nullptr : sum_of_call(maker);
+      if (sum == nullptr) continue;
+      sum->backward += time;
+      sum->work += time;
+      sum->ops_by_name[e.name[maker]].time += time;
+      if (is_short) sum->called_back += time;
+    }
+  }
+
+  std::vector<Time> added_up(Time PathSum::* part) {
+    std::vector<Time> sums(paths_.size());
+    for (std::size_t p = 0; p < sums_.size(); ++p) sums[p] = sums_[p].*part;
+    paths_.add_up(sums);
+    return sums;
+  }
+
+  void add_tree(Lines& of) {
+    sums_.resize(paths_.size());
+    total_ = added_up(&PathSum::time);
+    loading_of_ = added_up(&PathSum::loading);
+    besides_of_ = added_up(&PathSum::besides);
+    calling_of_ = added_up(&PathSum::calling);
+    const std::vector<Time> back = added_up(&PathSum::called_back), work = added_up(&PathSum::work),
+                            computing = added_up(&PathSum::computing);
+    for (std::size_t p = 0; p < back.size(); ++p) calling_of_[p] += back[p];
+    std::vector<std::int64_t> place(paths_.size(), -1);
+    const std::size_t first = of.nodes.size();
+    for (const PathId path : paths_.preorder(total_)) {
+      const PathId parent = paths_.parent(path);
+      if (of.nodes.size() - first >= kMaxLines || (parent != kNoPath && place[parent] < 0)) continue;
+      place[path] = static_cast<std::int64_t>(of.nodes.size());
+      const std::string_view line = paths_.name(path);
+      of.nodes.push_back({rank_.rank,
+                          parent == kNoPath ? -1 : place[parent],
+                          paths_.depth(path),
+                          std::string(line),
+                          std::string(own_.text(line)),
+                          total_[path],
+                          sums_[path].time,
+                          loading_of_[path],
+                          besides_of_[path],
+                          calling_of_[path],
+                          sums_[path].ops,
+                          sums_[path].backward,
+                          work[path],
+                          computing[path],
+                          {},
+                          {}});
+      name_operator(of.nodes.back(), sums_[path]);
+    }
+  }
+
+  void name_operator(LineNode& node, const PathSum& sum) const {
+    const auto most =
+        std::max_element(sum.ops_by_name.begin(), sum.ops_by_name.end(),
+                         [](const auto& a, const auto& b) { return a.second.time < b.second.time; });
+    if (most == sum.ops_by_name.end()) return;
+    node.op = trace_.text(most->first);
+    if (most->second.longest_call != kNoRow) node.inputs = shapes_.text(most->second.longest_call);
+  }
+
+  /// Whether the line is also one of those around the path.
+  bool is_recursive(PathId path) const {
+    for (PathId at = paths_.parent(path); at != kNoPath; at = paths_.parent(at))
+      if (paths_.name(at) == paths_.name(path)) return true;
+    return false;
+  }
+
+  void add_lines(Lines& of) {
+    struct Sum {
+      LineCost cost;
+      Time first = 0, last = 0;
+      std::map<StringId, Time> callees;
+    };
+    const std::vector<Time> first = added_up(&PathSum::first), last = added_up(&PathSum::last);
+    std::map<std::string_view, Sum> lines;
+    for (PathId path = 0; path < paths_.size(); ++path) {
+      Sum& sum = lines[paths_.name(path)];
+      const PathSum& own = sums_[path];
+      sum.cost.self += own.time;
+      sum.cost.in_ops += own.in_ops;
+      sum.cost.backward += own.backward;
+      sum.cost.ops += own.ops;
+      for (const auto& [name, time] : own.callees) sum.callees[name] += time;
+      if (is_recursive(path)) continue;
+      sum.cost.total += total_[path];
+      sum.cost.loading += loading_of_[path];
+      sum.cost.besides += besides_of_[path];
+      sum.cost.calling += calling_of_[path];
+      sum.first += first[path];
+      sum.last += last[path];
+    }
+    const std::size_t begin = of.lines.size();
+    for (auto& [line, sum] : lines) {
+      sum.cost.rank = rank_.rank;
+      sum.cost.line = line;
+      sum.cost.text = own_.text(line);
+      sum.cost.share = report::ratio(sum.cost.total, window_.length());
+      if (sum.first > 0) sum.cost.growth = report::ratio(sum.last, sum.first);
+      const auto most = std::max_element(sum.callees.begin(), sum.callees.end(),
+                                         [](const auto& a, const auto& b) { return a.second < b.second; });
+      if (most != sum.callees.end()) sum.cost.calls = trace_.text(most->first);
+      of.lines.push_back(std::move(sum.cost));
+    }
+    std::sort(of.lines.begin() + static_cast<std::ptrdiff_t>(begin), of.lines.end(),
+              [](const LineCost& a, const LineCost& b) {
+                return std::tuple(-a.total, std::string_view(a.line)) <
+                       std::tuple(-b.total, std::string_view(b.line));
+              });
+    if (of.lines.size() > begin + kMaxLines) of.lines.resize(begin + kMaxLines);
+  }
+
+  const trace::Trace& trace_;
+  const Rank& rank_;
+  const Interval window_;
+  const Column<StackPiece> pieces_;
+  derive::OwnFrames own_;
+  const trace::ArgReader shapes_;
+  const std::vector<Row> main_operators_;
+  const std::vector<derive::NodeOf> nodes_;
+  MeasuredSet besides_, loading_, calling_, in_ops_, computing_;
+  derive::CallPaths paths_;
+  std::vector<PathId> path_of_piece_;
+  std::vector<PathId> path_of_operator_;                            // by index in main_operators_
+  std::vector<PathSum> sums_;                                       // by path
+  std::vector<Time> total_, loading_of_, besides_of_, calling_of_;  // by path, with those below
+};
+
+const report::Sheet<LineCost> kLineSheet{"Lines",
+                                         report::Shape::table,
+                                         {report::rank_field<LineCost>(&LineCost::rank),
+                                          {"line", &LineCost::line},
+                                          {"text", &LineCost::text, Role::detail},
+                                          {"share", &LineCost::share, Unit::share, Role::share},
+                                          {"total", &LineCost::total, Unit::ns},
+                                          {"self", &LineCost::self, Unit::ns},
+                                          {"in_ops", &LineCost::in_ops, Unit::ns},
+                                          {"loading", &LineCost::loading, Unit::ns},
+                                          {"besides", &LineCost::besides, Unit::ns},
+                                          {"backward", &LineCost::backward, Unit::ns},
+                                          {"calling", &LineCost::calling, Unit::ns},
+                                          {"ops", &LineCost::ops, Unit::count},
+                                          {"growth", &LineCost::growth, Unit::none},
+                                          {"calls", &LineCost::calls, Role::detail}}};
+
+const report::Sheet<LineNode> kNodeSheet{"Lines by caller",
+                                         report::Shape::table,
+                                         {report::rank_field<LineNode>(&LineNode::rank),
+                                          {"depth", &LineNode::depth, Unit::count},
+                                          {"line", &LineNode::line},
+                                          {"total", &LineNode::total, Unit::ns},
+                                          {"self", &LineNode::self, Unit::ns},
+                                          {"besides", &LineNode::besides, Unit::ns},
+                                          {"backward", &LineNode::backward, Unit::ns},
+                                          {"calling", &LineNode::calling, Unit::ns},
+                                          {"ops", &LineNode::ops, Unit::count},
+                                          {"work", &LineNode::work, Unit::ns},
+                                          {"computing", &LineNode::computing, Unit::ns},
+                                          {"op", &LineNode::op, Role::detail},
+                                          {"inputs", &LineNode::inputs, Role::detail}}};
+
+}  // namespace
+
+Lines lines_of(const Derived& derived) {
+  Lines of;
+  for (const Rank& rank : derived.trace().ranks)
+    if (const auto main = derive::main_thread(derived.trace(), rank))
+      RankLines(derived, rank, *main).add_to(of);
+  if (of.lines.empty())
+    of.notes.emplace_back(
+        "No Python stack of the main thread is recorded. Record with `stepscope record`, or "
+        "with_stack=True.");
+  return of;
+}
+
+constinit const About lines_about = {};
+
+report::Report lines(const Derived& derived, const report::Params&) {
+  Lines of = lines_of(derived);
+  const bool several = derived.trace().several();
+  return {"lines",
+          {tabulate(kLineSheet, of.lines, several), tabulate(kNodeSheet, of.nodes, several)},
+          std::move(of.notes)};
+}
+
+}  // namespace stepscope::analyze

@@ -1,0 +1,61 @@
+// What the program's own lines cost.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyze/derived.h"
+#include "report/sheet.h"
+
+namespace stepscope::analyze {
+
+/// A line of the program, "file(line): function", in the main thread's time. Times in ns within the window.
+struct LineCost {
+  std::int64_t rank = -1;
+  std::string line, text;
+  std::int64_t total = 0;           ///< on the stack
+  double share = 0;                 ///< `total` ÷ window
+  std::int64_t self = 0;            ///< the innermost of the program's lines
+  std::int64_t in_ops = 0;          ///< of `self`, in operators
+  std::int64_t loading = 0;         ///< of `total`, in the phase data
+  std::int64_t besides = 0;         ///< of `total`, in the phase other
+  std::int64_t backward = 0;        ///< autograd's nodes of the operators that the line itself called
+  std::int64_t calling = 0;         ///< of `total` and `backward`, short operators one after another
+  std::int64_t ops = 0;             ///< operators that the line itself called
+  double growth = report::kNoReal;  ///< `total` in the last third ÷ in the first third of the window
+  std::string calls;                ///< the frame that the line calls most of `self`; "" for none
+};
+
+/// A line below the lines that called it. Times in ns within the window.
+struct LineNode {
+  std::int64_t rank = -1;
+  std::int64_t parent = -1;  ///< index in the answer; -1: called by none of the program's lines
+  std::int64_t depth = 0;
+  std::string line, text;
+  std::int64_t total = 0, self = 0, loading = 0, besides = 0, calling = 0, ops = 0;
+  std::int64_t backward = 0;
+  std::int64_t work = 0;       ///< operators that it and the lines below called, with their backward pass
+  std::int64_t computing = 0;  ///< of `besides`, in operators that are not short
+  std::string op;              ///< the operator of its own with most `work`; "" for none
+  std::string inputs;          ///< shapes of the longest call of `op`, as the file writes them
+};
+
+/// Sums over a rank that need no stacks. Times in ns within the window.
+struct LineSums {
+  std::int64_t rank = -1;
+  std::int64_t known = 0;      ///< of the window, with a stack of the main thread
+  std::int64_t besides = 0;    ///< phase other
+  std::int64_t calling = 0;    ///< short operators one after another, outside the backward pass
+  std::int64_t back = 0;       ///< the same for autograd's nodes
+  std::int64_t short_ops = 0;  ///< calls of these operators, and nodes
+};
+
+struct Lines {
+  std::vector<LineCost> lines;  ///< by rank, most `total` first
+  std::vector<LineNode> nodes;  ///< by rank; a node after its parent, siblings by `total`
+  std::vector<LineSums> sums;
+  std::vector<std::string> notes;
+};
+Lines lines_of(const Derived& derived);
+
+}  // namespace stepscope::analyze

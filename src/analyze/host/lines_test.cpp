@@ -1,0 +1,105 @@
+#include <gtest/gtest.h>
+
+#include "make_program.h"
+#include "make_rank.h"
+
+namespace stepscope {
+namespace {
+
+using test::Cells;
+using test::cells;
+using test::EventText;
+
+report::Report lines_in(const EventText& events) {
+  return test::answer("lines", test::open_events(events.text()));
+}
+
+std::string cell(const report::Table& table, const std::string& line, const std::string& column) {
+  const Cells lines = cells(table, "line");
+  const auto at = std::find(lines.begin(), lines.end(), line);
+  return at == lines.end() ? "none" : cells(table, column)[static_cast<std::size_t>(at - lines.begin())];
+}
+
+// Calls, whose times are exact. One step of 1,000 µs: main holds it; batch takes [100,400), of which
+// re.py [150,350) belongs to the line of batch; forward [400,600) calls an operator whose backward pass takes
+// [600,900).
+TEST(Lines, OfCalls) {
+  EventText events;
+  events.add("user_annotation", "ProfilerStep#1", 5, 5, 0, 1000);
+  events.add("python_function", "train.py(9): main", 5, 5, 0, 1000);
+  events.add("python_function", "train.py(20): batch", 5, 5, 100, 300);
+  events.add("python_function", "re.py(30): sub", 5, 5, 150, 200);
+  events.add("python_function", "train.py(40): forward", 5, 5, 400, 200);
+  events.add("python_function", "torch/nn/functional.py(50): linear", 5, 5, 410, 180);
+  events.add("cpu_op", "aten::linear", 5, 5, 420, 160,
+             R"("Sequence number": 7, "Input Dims": [[8, 4], [2, 4]])");
+  events.add("cpu_op", "autograd::engine::evaluate_function: AddmmBackward0", 5, 5, 600, 300,
+             R"("Sequence number": 7)");
+  const report::Report report = lines_in(events);
+  const report::Table& lines = report.tables[0];
+  EXPECT_EQ(cells(lines, "line"),
+            (Cells{"train.py(9): main", "train.py(20): batch", "train.py(40): forward"}));
+  EXPECT_EQ(cells(lines, "total"), (Cells{"1000000", "300000", "200000"}));
+  EXPECT_EQ(cells(lines, "self"), (Cells{"500000", "300000", "200000"}));
+  EXPECT_EQ(cells(lines, "share"), (Cells{"1", "0.3", "0.2"}));
+  EXPECT_EQ(cell(lines, "train.py(20): batch", "calls"), "re.py(30): sub");
+  EXPECT_EQ(cell(lines, "train.py(20): batch", "besides"), "300000");
+  EXPECT_EQ(cell(lines, "train.py(40): forward", "in_ops"), "160000");
+  EXPECT_EQ(cell(lines, "train.py(40): forward", "backward"), "300000");
+  EXPECT_EQ(cell(lines, "train.py(40): forward", "ops"), "1");
+  // The forward pass begins with the operator: 20 µs before it are the program's own.
+  EXPECT_EQ(cell(lines, "train.py(40): forward", "besides"), "20000");
+  const report::Table& nodes = report.tables[1];
+  EXPECT_EQ(cells(nodes, "depth"), (Cells{"0", "1", "1"}));
+  EXPECT_EQ(cell(nodes, "train.py(9): main", "work"), "460000");
+  EXPECT_EQ(cell(nodes, "train.py(40): forward", "op"), "aten::linear");
+  EXPECT_EQ(cell(nodes, "train.py(40): forward", "inputs"), "[[8, 4], [2, 4]]");
+}
+
+// Samples every 100 µs on a track beside the thread: line 20 at 0 and 100, line 30 at 200. The operator of 5
+// µs at 110 has no sample of its own, that at 195 has one, at 200: both are given to line 30.
+TEST(Lines, OfSamples) {
+  EventText events;
+  events.add("user_annotation", "ProfilerStep#1", 5, 5, 0, 300);
+  for (const int at : {110, 195}) events.add("cpu_op", "aten::add", 5, 5, at, 10);
+  const std::string sampled = R"("sampled": 5, "samples": )";
+  events.add("python_function", "train.py(20): f", 5, 1073741829, 0, 200, sampled + "2");
+  events.add("python_function", "train.py(30): f", 5, 1073741829, 200, 100, sampled + "1");
+  const report::Table lines = lines_in(events).tables[0];
+  EXPECT_EQ(cells(lines, "line"), (Cells{"train.py(20): f", "train.py(30): f"}));
+  EXPECT_EQ(cells(lines, "total"), (Cells{"200000", "100000"}));
+  EXPECT_EQ(cells(lines, "in_ops"), (Cells{"0", "100000"}));
+  EXPECT_EQ(cells(lines, "ops"), (Cells{"0", "2"}));
+}
+
+// Operators of 10 µs, each 20 µs after the one before: 100 µs or more apart, they are not called one after
+// another.
+TEST(Lines, ShortOperators) {
+  EventText events;
+  events.add("user_annotation", "ProfilerStep#1", 5, 5, 0, 2000);
+  events.add("python_function", "train.py(20): f", 5, 5, 0, 1000);
+  for (int i = 0; i < 10; ++i) events.add("cpu_op", "aten::add", 5, 5, 30 * i, 10);
+  events.add("cpu_op", "aten::mm", 5, 5, 400, 100);  // too long
+  events.add("cpu_op", "aten::add", 5, 5, 800, 10);
+  const report::Table lines = lines_in(events).tables[0];
+  EXPECT_EQ(cell(lines, "train.py(20): f", "calling"), "290000");  // 9 × 30 and 2 × 10
+}
+
+TEST(Lines, WithoutStacks) {
+  EventText events;
+  events.add("cpu_op", "aten::add", 5, 5, 0, 10);
+  EXPECT_EQ(lines_in(events).notes.size(), 1U);
+}
+
+// A line that calls itself counts once.
+TEST(Lines, Recursion) {
+  EventText events;
+  for (int i = 0; i < 3; ++i) events.add("python_function", "tree.py(20): walk", 5, 5, i, 100 - 2 * i);
+  events.add("cpu_op", "aten::add", 5, 5, 20, 10);
+  const report::Table lines = lines_in(events).tables[0];
+  EXPECT_EQ(cells(lines, "total"), (Cells{"100000"}));
+  EXPECT_EQ(cells(lines, "self"), (Cells{"100000"}));
+}
+
+}  // namespace
+}  // namespace stepscope

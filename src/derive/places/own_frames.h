@@ -1,0 +1,32 @@
+// Which Python frames are lines of the program itself, not of Python's library or of a package.
+#pragma once
+
+#include <string_view>
+
+#include "trace/asked_once.h"
+#include "trace/trace.h"
+
+namespace stepscope::derive {
+
+/// "file(line)" of a frame "file(line): function"; "" for any other text.
+std::string_view file_and_line(std::string_view frame);
+
+/// By the list of the program's lines, if the recorder wrote one. Without it, everything that is not below
+/// site-packages, not PyTorch's and not in a well-known module of Python's library.
+class OwnFrames {
+ public:
+  OwnFrames(const trace::Trace& trace, const trace::Rank& rank);
+  bool operator()(trace::StringId frame) { return own_(frame); }
+  /// The line's text; "" if it is not recorded.
+  std::string_view text(std::string_view frame) const;
+
+ private:
+  struct Ask {
+    const trace::Rank* rank;
+    bool operator()(std::string_view frame) const;
+  };
+  const trace::Rank& rank_;
+  trace::AskedOnce<Ask> own_;
+};
+
+}  // namespace stepscope::derive

@@ -1,0 +1,70 @@
+#include "derive/places/short_operators.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "derive/kernel_class.h"
+#include "trace/asked_once.h"
+
+namespace stepscope::derive {
+
+using timeline::Interval;
+using timeline::IntervalSet;
+using trace::EventTable;
+using trace::Kind;
+using trace::kNoRow;
+using trace::Row;
+
+std::vector<NodeOf> nodes_with_makers(const trace::Trace& trace, const trace::Rank& rank) {
+  const EventTable& e = rank.events;
+  const trace::ArgReader sequence(trace, rank, "Sequence number");
+  trace::AskedOnce is_node(trace.strings, is_autograd_node);
+  std::vector<bool> in_node(rank.first_device_row());
+  std::unordered_map<std::int64_t, Row> makers;  // by sequence number: the last operator to begin
+  std::vector<NodeOf> nodes;
+  for (const Row row : rank.host_rows()) {
+    if (!is_host_range(e.kind[row])) continue;
+    const Row parent = e.parent[row];
+    const bool inside = parent != kNoRow && in_node[parent];
+    const bool node = e.kind[row] == Kind::op && is_node(e.name[row]);
+    in_node[row] = inside || node;
+    if (node && !inside) nodes.push_back({row, kNoRow});
+    const std::int64_t number = in_node[row] || e.kind[row] != Kind::op ? -1 : sequence.integer_or(row, -1);
+    if (number < 0) continue;
+    Row& maker = makers.try_emplace(number, row).first->second;
+    if (e.start[row] >= e.start[maker]) maker = row;
+  }
+  for (NodeOf& of : nodes)
+    if (const auto maker = makers.find(sequence.integer_or(of.node, -1)); maker != makers.end())
+      of.maker = maker->second;
+  return nodes;
+}
+
+std::vector<Row> outermost_operators(const trace::Trace& trace, const trace::Rank& rank,
+                                     trace::TrackId thread) {
+  const EventTable& e = rank.events;
+  trace::AskedOnce is_node(trace.strings, is_autograd_node);
+  std::vector<Row> rows;
+  timeline::Time until = trace::kNoTime;
+  for (Row row = rank.tracks[thread].begin; row < rank.tracks[thread].end; ++row) {
+    if (e.kind[row] != Kind::op || e.start[row] < until) continue;
+    until = e.end[row];
+    if (!is_node(e.name[row])) rows.push_back(row);
+  }
+  return rows;
+}
+
+IntervalSet short_calls(const trace::Rank& rank, const std::vector<Row>& rows) {
+  const EventTable& e = rank.events;
+  Column<Interval> spans;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (e.duration(rows[i]) >= kShortOperator) continue;
+    const bool goes_on = i + 1 < rows.size() && e.track[rows[i + 1]] == e.track[rows[i]] &&
+                         e.start[rows[i + 1]] - e.end[rows[i]] <= kShortOperator;
+    spans.push_back(
+        {e.start[rows[i]], goes_on ? std::max(e.start[rows[i + 1]], e.end[rows[i]]) : e.end[rows[i]]});
+  }
+  return IntervalSet::of(std::move(spans));
+}
+
+}  // namespace stepscope::derive

@@ -1,0 +1,30 @@
+// Operators that take longer to call than to compute, and the operators that autograd's nodes go back
+// through.
+#pragma once
+
+#include <vector>
+
+#include "timeline/interval.h"
+#include "trace/trace.h"
+
+namespace stepscope::derive {
+
+/// A shorter call costs about as much as its work. Measured: an operator on a small tensor takes 2 to 30 µs,
+/// and autograd, the module around it and Python as much again.
+inline constexpr timeline::Time kShortOperator = 100'000;  // ns
+
+/// A node of autograd that no other node contains, and the operator that made it.
+struct NodeOf {
+  trace::Row node, maker;  ///< maker kNoRow: not recorded
+};
+std::vector<NodeOf> nodes_with_makers(const trace::Trace& trace, const trace::Rank& rank);
+
+/// A thread's outermost operators, nodes left out, in order.
+std::vector<trace::Row> outermost_operators(const trace::Trace& trace, const trace::Rank& rank,
+                                            trace::TrackId thread);
+
+/// When short operators run one after another: each from its begin to the next one's begin, if at most
+/// kShortOperator lies between them. `rows`: ranges of one thread in order.
+timeline::IntervalSet short_calls(const trace::Rank& rank, const std::vector<trace::Row>& rows);
+
+}  // namespace stepscope::derive

@@ -1,0 +1,86 @@
+#include <gtest/gtest.h>
+
+#include "make_program.h"
+
+namespace stepscope {
+namespace {
+
+using test::EventText;
+using test::open_events;
+
+std::vector<std::pair<std::int64_t, std::int64_t>> found_in(const EventText& events, std::string& border) {
+  const trace::Trace trace = open_events(events.text());
+  std::vector<std::pair<std::int64_t, std::int64_t>> spans;
+  border = trace.ranks[0].step_border;
+  for (const trace::Step& step : trace.ranks[0].steps)
+    if (step.found) spans.emplace_back(step.start / 1000, step.end / 1000);
+  return spans;
+}
+using Spans = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+/// Forward [0,10), backward [10,30), the optimizer [30,40), of each 50 µs.
+void train(EventText& events, int begin, const std::string& optimizer = "Optimizer.step#SGD.step") {
+  events.add("cpu_op", "aten::mm", 5, 5, begin, 10);
+  events.add("cpu_op", "autograd::engine::evaluate_function: MmBackward0", 5, 5, begin + 10, 20);
+  events.add("user_annotation", optimizer, 5, 5, begin + 30, 10);
+}
+
+TEST(FoundSteps, FromOneOptimizerStepToTheNext) {
+  EventText events;
+  for (int i = 0; i < 4; ++i) train(events, 1000 + 50 * i);
+  std::string border;
+  EXPECT_EQ(found_in(events, border), (Spans{{1040, 1090}, {1090, 1140}, {1140, 1190}}));
+  EXPECT_EQ(border, "Optimizer.step#SGD.step");
+}
+
+// Without a backward pass between them, two optimizers step together.
+TEST(FoundSteps, TwoOptimizersOfOnePass) {
+  EventText events;
+  for (int i = 0; i < 4; ++i) {
+    train(events, 50 * i);
+    events.add("user_annotation", "Optimizer.step#Adam.step", 5, 5, 50 * i + 42, 6);
+  }
+  std::string border;
+  EXPECT_EQ(found_in(events, border), (Spans{{48, 98}, {98, 148}, {148, 198}}));
+}
+
+// Two passes and two optimizer steps for each batch that is loaded.
+TEST(FoundSteps, TwoPassesOfOneBatch) {
+  EventText events;
+  for (int i = 0; i < 4; ++i) {
+    events.add("user_annotation", "enumerate(DataLoader)#X.__next__", 5, 5, 120 * i, 10);
+    train(events, 120 * i + 20);
+    train(events, 120 * i + 70);
+  }
+  std::string border;
+  EXPECT_EQ(found_in(events, border), (Spans{{110, 230}, {230, 350}, {350, 470}}));
+}
+
+// Three steps are too few to be sure of a repetition; a device's program marks its steps or has none.
+TEST(FoundSteps, NoneInShortProgramsAndOnDevices) {
+  EventText few, device;
+  for (int i = 0; i < 3; ++i) train(few, 50 * i);
+  for (int i = 0; i < 8; ++i) train(device, 50 * i);
+  device.add("cuda_runtime", "cudaLaunchKernel", 5, 5, 402, 1);
+  std::string border;
+  EXPECT_EQ(found_in(few, border), Spans{});
+  EXPECT_EQ(found_in(device, border), Spans{});
+  EXPECT_EQ(border, "");
+}
+
+// Inference: aten::argmax comes once a round, aten::mm twice; aten::uniform_ only at the start.
+TEST(FoundSteps, OfARepeatedOperator) {
+  EventText events;
+  for (int i = 0; i < 6; ++i) events.add("cpu_op", "aten::uniform_", 5, 5, 4 * i, 2);
+  for (int i = 0; i < 5; ++i) {
+    events.add("cpu_op", "aten::mm", 5, 5, 100 + 40 * i, 10);
+    events.add("cpu_op", "aten::mm", 5, 5, 115 + 40 * i, 10);
+    events.add("cpu_op", "aten::argmax", 5, 5, 130 + 40 * i, 3);
+  }
+  std::string border;
+  EXPECT_EQ(found_in(events, border), (Spans{{130, 170}, {170, 210}, {210, 250}, {250, 290}}));
+  EXPECT_EQ(border, "aten::argmax");
+}
+
+}  // namespace
+}  // namespace stepscope
