@@ -28,15 +28,16 @@ void doubt(Claim& claim, int levels, const std::vector<Health>& health) {
 }
 
 /// A symptom is explained by the first of its causes that was found.
-/// H05, H07 and I05 only where they name no line.
+
 struct ExplainedSymptom {
   RuleId symptom;
   RuleId causes[2];
+  bool only_vague = false;  ///< a symptom that names its line stands for itself
 };
 constexpr ExplainedSymptom kExplainedSymptoms[] = {
-    {RuleId::K02, {RuleId::H01, RuleId::G03}}, {RuleId::H09, {RuleId::I06, RuleId::K10}},
-    {RuleId::H05, {RuleId::H12, RuleId::H11}}, {RuleId::H07, {RuleId::H11, RuleId::H11}},
-    {RuleId::I05, {RuleId::H11, RuleId::H11}},
+    {RuleId::K02, {RuleId::H01, RuleId::G03}},       {RuleId::H09, {RuleId::I06, RuleId::K10}},
+    {RuleId::H05, {RuleId::H12, RuleId::H12}},       {RuleId::H07, {RuleId::H11, RuleId::H11}, true},
+    {RuleId::I05, {RuleId::H11, RuleId::H11}, true},
 };
 
 /// Appends "K02: its title (its evidence)" to the evidence of the cause.
@@ -88,13 +89,11 @@ std::vector<Claim> with_symptoms_attached(std::vector<Claim> claims) {
   };
   for (const ExplainedSymptom& known : kExplainedSymptoms) {
     const auto symptom = find(known.symptom);
-    const bool has_line =
-        known.symptom == RuleId::H05 || known.symptom == RuleId::H07 || known.symptom == RuleId::I05;
-    if (symptom == claims.end() || (has_line && !symptom->vague)) continue;
+    if (symptom == claims.end() || (known.only_vague && !symptom->vague)) continue;
     auto cause = claims.end();
     for (const RuleId id : known.causes)
       if (cause == claims.end()) cause = find(id);
-    if (cause == claims.end()) continue;
+    if (cause == claims.end() || cause->vague) continue;
     attach(*cause, *symptom);
     claims.erase(symptom);
   }

@@ -2,11 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "advise/places.h"
 #include "advise/rules/constants.h"
+#include "advise/say.h"
 #include "report/names.h"
+#include "report/statistics.h"
 
 namespace stepscope::advise {
 namespace {
@@ -17,14 +23,44 @@ constexpr int kCells = 70;  // of a line's text
 
 bool is_module_level(const LineNode& line) { return line.line.ends_with(": <module>"); }
 
+bool is_part(std::int64_t of, std::int64_t whole, double least) {
+  return static_cast<double>(of) >= least * static_cast<double>(whole);
+}
+
 /// Whether the child, not the line that calls it, is the place.
 bool belongs_to(const LineNode& child, const LineNode& line, std::int64_t LineNode::* cost) {
-  const auto part = [](std::int64_t of, std::int64_t whole, double least) {
-    return static_cast<double>(of) >= least * static_cast<double>(whole);
-  };
-  if (part(child.*cost, line.*cost, kMostOfCost)) return true;
-  const bool is_mixture = !part(line.*cost, line.total, kMostOfCost);
-  return (is_mixture || is_module_level(line)) && part(child.*cost, line.*cost, kMostOfCost / 2);
+  if (is_part(child.*cost, line.*cost, kMostOfCost)) return true;
+  const bool is_mixture = !is_part(line.*cost, line.total, kMostOfCost);
+  return (is_mixture || is_module_level(line)) && is_part(child.*cost, line.*cost, kMuchOfCost);
+}
+
+/// Whether `node` is `line` or below it.
+bool is_below(const std::vector<LineNode>& all, const LineNode& node, const LineNode& line) {
+  const LineNode* at = &node;
+  while (at != &line && at->parent >= 0) at = &all[static_cast<std::size_t>(at->parent)];
+  return at == &line;
+}
+
+/// A line that several lines below `line` call, if it holds most of the cost: its first node, and the cost of
+/// all. Otherwise nullptr.
+std::pair<const LineNode*, std::int64_t> most_called_from_all(const std::vector<const LineNode*>& nodes,
+                                                              const std::vector<LineNode>& all,
+                                                              const LineNode& line,
+                                                              std::int64_t LineNode::* cost) {
+  std::map<std::string_view, std::pair<const LineNode*, std::int64_t>> lines;
+  for (const LineNode* node : nodes) {
+    if (node == &line || !is_below(all, *node, line)) continue;
+    bool recursive = false;
+    for (std::int64_t at = node->parent; at >= 0 && !recursive; at = all[static_cast<std::size_t>(at)].parent)
+      recursive = all[static_cast<std::size_t>(at)].line == node->line;
+    auto& [first, sum] = lines[node->line];
+    if (first == nullptr) first = node;
+    if (!recursive) sum += node->*cost;
+  }
+  std::pair<const LineNode*, std::int64_t> most{nullptr, 0};
+  for (const auto& [name, of] : lines)
+    if (of.second > most.second) most = of;
+  return is_part(most.second, line.*cost, kMostOfCost) ? most : std::pair<const LineNode*, std::int64_t>{};
 }
 
 }  // namespace
@@ -39,6 +75,12 @@ std::string OwnPlace::quoted() const {
 std::string OwnPlace::callee() const {
   if (all == nullptr || all->calls.empty() || 2 * line->self < line->total) return "";
   return ", in " + report::short_name(placed(all->calls), 60);
+}
+
+std::string OwnPlace::inside() const {
+  if (most == nullptr) return "";
+  const OwnPlace place{.line = most};
+  return fmt::format("; {} of it in {}", percent(report::ratio(of_most, cost)), place.quoted());
 }
 
 std::optional<OwnPlace> dearest_place(const Evidence& e, std::int64_t LineNode::* cost) {
@@ -56,9 +98,22 @@ std::optional<OwnPlace> dearest_place(const Evidence& e, std::int64_t LineNode::
     if (!belongs_to(*child, *line, cost)) break;
     line = child;
   }
-  OwnPlace place{line, line->*cost, nullptr};
+  OwnPlace place;
+  place.line = line;
+  place.cost = line->*cost;
+  if (const auto [shared, sum] = most_called_from_all(nodes, all, *line, cost); shared != nullptr) {
+    place.line = shared;
+    place.cost = sum;
+  }
   for (const analyze::LineCost* of : e.mine(e.reports().lines.lines, "Lines"))
-    if (of->line == line->line) place.all = of;
+    if (of->line == place.line->line) place.all = of;
+  const LineNode* most = dearest_below(place.line - all.data());
+  if (most != nullptr && is_part(most->*cost, place.cost, kMuchOfCost)) {
+    place.most = most;
+    place.of_most = most->*cost;
+  }
+  for (const LineNode* node : nodes)
+    if (is_below(all, *node, *place.line)) place.repeats = std::max(place.repeats, node->repeats);
   return place;
 }
 

@@ -15,6 +15,9 @@ struct OwnPlace {
   std::int64_t cost = 0;  ///< ns in the window
   const analyze::LineCost* all =
       nullptr;  ///< the line's totals over all callers; nullptr if it is not listed
+  const analyze::LineNode* most = nullptr;  ///< the line that it calls with most of the cost, if that is much
+  std::int64_t of_most = 0;                 ///< that line's cost, ns in the window
+  std::int64_t repeats = 0;                 ///< most calls of one operator by it or a line below it
 
   /// "train.py:84 (make_batch)".
   std::string spoken() const;
@@ -22,6 +25,8 @@ struct OwnPlace {
   std::string quoted() const;
   /// ", in pandas/core/indexing.py:1190 (__getitem__)": what the line calls most; "" for nothing.
   std::string callee() const;
+  /// "; 48 % of it in train.py:98 (collect), `policy(state)`", or "".
+  std::string inside() const;
 };
 
 /// The deepest line that holds most of a cost of the main thread; nullopt if no stacks are recorded, or no

@@ -41,8 +41,8 @@ Sign sign_of_frame(std::string_view name) {
   if (name.starts_with("nn.Module: ")) return Sign::module;
   if (colon == std::string_view::npos || line == std::string_view::npos) return Sign::none;
   const std::string_view file = name.substr(0, line), function = name.substr(colon + 2);
-  if (file.ends_with("torch/_tensor") && function == "backward") return Sign::backward_call;
-  if (file.ends_with("torch/autograd/__init__") && (function == "backward" || function == "grad"))
+  if ((file.ends_with("torch/_tensor") && (function == "backward" || function == "Tensor.backward")) ||
+      (file.ends_with("torch/autograd/__init__") && (function == "backward" || function == "grad")))
     return Sign::backward_call;
   if (file.find("/optim/") != std::string_view::npos && (function == "step" || function == "zero_grad"))
     return Sign::optimizer_frame;
@@ -133,6 +133,8 @@ IntervalSet forward_time(const IntervalSet& backward, const std::vector<Time>& b
 }
 
 }  // namespace
+
+bool is_backward_call(std::string_view frame) { return sign_of_frame(frame) == Sign::backward_call; }
 
 std::string_view name_of(Phase phase) {
   constexpr std::string_view kNames[kPhases] = {"data", "backward", "optimizer", "forward", "other"};

@@ -27,6 +27,9 @@ std::string_view name_of(Phase phase);
 using PhaseTimes = std::array<timeline::IntervalSet, kPhases>;
 PhaseTimes phase_times(const trace::Trace& trace, const trace::Rank& rank, timeline::Interval window);
 
+/// Whether a Python frame is PyTorch's call of a backward pass.
+bool is_backward_call(std::string_view frame);
+
 /// Looks phases up by time. O(log n) each.
 class PhaseAt {
  public:

@@ -160,11 +160,12 @@ namespace stepscope::advise {
   X(double, kOutlierWorth, 0.02, "of the step: outliers spread over all steps, where only a CPU works", "chosen: a busy machine makes one step in fifty 30 % longer") \
   X(double, kOwnShare, 0.10, "of the window: a line of the program besides the model", "chosen: the verdict leaves no hole above a tenth") \
   X(double, kMostOfCost, 0.6, "of a cost: held by one called line, which is then the place", "chosen") \
+  X(double, kMuchOfCost, 0.3, "of a cost: held by one called line, which is worth naming", "chosen") \
   X(double, kOwnLeast, 0.5, "of a line's time besides the model: saved at least", "chosen") \
   X(double, kOwnMost, 1, "of a line's time besides the model: saved at most", "nothing is left if the line goes") \
   X(double, kGrowth, 1.5, "times as long in the last third of the recording as in the first: grows", "chosen") \
   X(double, kCallingShare, 0.5, "of the window: short operators one after another", "chosen") \
-  X(std::int64_t, kManyShort, 300, "short operators per step", "chosen: a few dozen layers call fewer") \
+  X(std::int64_t, kManyShort, 1000, "short operators in the recording", "chosen: fewer may be a start that is not repeated") \
   X(double, kShortLeast, 0.3, "of the time of short operators: saved at least", "chosen") \
   X(double, kShortMost, 0.95, "of the time of short operators: saved at most", "chosen") \
   X(double, kMergedLeast, 0.7, "of the cost of small collectives: saved if they are partly merged", "0.70 or more of it was gained in real and simulated programs") \

@@ -22,9 +22,10 @@ std::optional<Claim> dearest_line(const Evidence& e) {
   if (!place->line->op.empty()) ops = ": mostly " + place->line->op;
   if (!ops.empty() && !place->line->inputs.empty())
     ops += " of " + report::short_name(place->line->inputs, 60);
-  Claim f = claim(e, RuleId::H10,
-                  fmt::format("{} of {} per step are operators of {}, forward and backward{}",
-                              ns(place->cost / e.steps()), ns(e.step_length()), place->quoted(), ops));
+  Claim f = claim(
+      e, RuleId::H10,
+      fmt::format("{} of {} per step are operators of {}, forward and backward{}",
+                  ns(place->cost / e.steps()), ns(e.step_length()), place->quoted() + place->inside(), ops));
   f.confidence = Confidence::low;
   f.because = "samples of the stack name the line; whether all of its work is needed is not in the file";
   f.evidence = {see::lines(fmt::format("work, {}", per_step(e, place->cost)))};

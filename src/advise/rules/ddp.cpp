@@ -69,7 +69,46 @@ std::optional<Claim> buffer_broadcast(const Evidence& e, Bound) {
   return f;
 }
 
+/// The model's calls per step, and the collectives of all backward passes of a step.
+std::optional<Claim> reduced_too_often(const Evidence& e, Bound bound) {
+  const std::int64_t passes = e.fact(&Facts::ddp_calls) / e.steps();
+  if (bound != Bound::host_only || passes < 2 || e.fact(&Facts::complete_steps) < kStepsToTrust)
+    return std::nullopt;
+  std::int64_t count = 0, exposed = 0;
+  for (const analyze::HostCollectives* step :
+       e.mine(e.reports().host_time.collectives, "Collectives on the CPU")) {
+    count += step->collectives;
+    report::add_to(exposed, step->exposed);
+  }
+  if (count < passes * e.steps() || e.share(exposed) < kCollectiveShare) return std::nullopt;
+  Claim f = claim(e, RuleId::N12,
+                  fmt::format("Gradients are reduced in each of {} backward passes per optimizer step, {} "
+                              "collectives per step: {} of {} per step are exposed",
+                              passes, format_value(count / e.steps(), Unit::count), ns(exposed / e.steps()),
+                              ns(e.step_length())));
+  const double saved = 1 - 1 / static_cast<double>(passes);
+  save(f, exposed / e.steps(), kHiddenLeast * saved, kSlowedToo * saved);
+  f.confidence = Confidence::high;
+  f.because = "the passes, the collectives and the optimizer's steps are in the file";
+  f.evidence = {see::host_time("collectives on the CPU")};
+  f.remedy =
+      "Run all but the last of these passes inside `with model.no_sync():`, so that the gradients are "
+      "reduced "
+      "once per optimizer step.";
+  f.verify = "A step has as many collectives as one backward pass.";
+  f.effort = Effort::one_line;
+  return f;
+}
+
 constexpr Rule kDdpRules[] = {
+    {RuleId::N12, "gradients are reduced in every backward pass of a step", false, reduced_too_often,
+     R"(Looks at: `ddp_calls` and `complete_steps` of `overview`, *Collectives on the CPU* of `host_time`. Fires, where
+no device works, if the model is called at least twice per step, each of its backward passes has a collective,
+and kCollectiveShare of the window is exposed communication.
+
+Saving: kHiddenLeast to kSlowedToo of the exposed communication of all passes but one.
+
+Silent on: one pass per step; steps that are not known.)"},
     {RuleId::N09, "gradients are copied into and out of buckets", true, bucket_copies, kBucketDoc},
     {RuleId::N10, "buffers are broadcast in every forward", true, buffer_broadcast, kBroadcastDoc},
 };

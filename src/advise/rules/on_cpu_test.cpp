@@ -279,7 +279,7 @@ TEST(OnCpu, ShortOperatorsOfOneLine) {
   EXPECT_EQ(advice.cell("H12", "title"),
             "300 short operators per step, 3.00 µs each, take 899 µs of 1.00 ms; most of them by train.py:30 "
             "(encode)");
-  EXPECT_FALSE(loop(299, 2, 3).has("H12"));
+  EXPECT_FALSE(loop(99, 2, 3).has("H12"));
   EXPECT_FALSE(loop(300, 1, 1).has("H12"));  // 300 of 1,000 µs
 }
 

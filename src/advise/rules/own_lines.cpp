@@ -30,10 +30,10 @@ std::optional<Claim> own_line(const Evidence& e, Bound bound) {
   if (bound != Bound::host_only || !computes_on_cpu(e)) return std::nullopt;
   const auto place = dearest_place(e, &analyze::LineNode::besides);
   if (!place || e.share(place->cost) < kOwnShare) return std::nullopt;
-  Claim f =
-      claim(e, RuleId::H11,
-            fmt::format("{} of {} per step go into {}, besides forward, backward and optimizer{}",
-                        ns(place->cost / e.steps()), ns(e.step_length()), place->quoted(), grown(*place)));
+  Claim f = claim(e, RuleId::H11,
+                  fmt::format("{} of {} per step go into {}, besides forward, backward and optimizer{}",
+                              ns(place->cost / e.steps()), ns(e.step_length()), place->quoted(),
+                              place->inside() + grown(*place)));
   save(f, place->cost / e.steps(), 0, kOwnMost);
   f.saving_low = static_cast<std::int64_t>(
       kOwnLeast * static_cast<double>(place->cost - place->line->computing) / static_cast<double>(e.steps()));
@@ -55,16 +55,19 @@ std::optional<Claim> short_operators(const Evidence& e, Bound bound) {
   if (bound != Bound::host_only || !computes_on_cpu(e) || sums == nullptr || sums->short_ops == 0)
     return std::nullopt;
   const std::int64_t cost = sums->calling + sums->back;
-  if (e.share(cost) < kCallingShare || sums->short_ops < kManyShort * e.steps()) return std::nullopt;
+  if (e.share(cost) < kCallingShare || sums->short_ops < kManyShort) return std::nullopt;
   const auto place = dearest_place(e, &analyze::LineNode::calling);
   const bool placed_well =
       place && static_cast<double>(place->cost) >= kMostOfCost / 2 * static_cast<double>(cost);
-  const std::string where = placed_well ? "; most of them by " + place->quoted() : "";
+  const std::string where = placed_well ? "; most of them by " + place->quoted() + place->inside() : "";
   Claim f = claim(e, RuleId::H12,
                   fmt::format("{} short operators per step, {} each, take {} of {}{}",
                               format_value(sums->short_ops / e.steps(), Unit::count),
                               ns(cost / sums->short_ops), ns(cost / e.steps()), ns(e.step_length()), where));
-  save(f, cost / e.steps(), placed_well ? kShortLeast : 0, kShortMost);
+  // More rounds than parameters are a loop over the data, not the layers of a model.
+  const std::int64_t parameters = e.launched_in(kAccumulate).ranges;
+  const bool loops = placed_well && place->repeats > parameters;
+  save(f, cost / e.steps(), loops ? kShortLeast : 0, kShortMost);
   f.confidence = Confidence::medium;
   f.because = "such short operators take about as long to call as to compute";
   f.evidence = {see::lines(fmt::format("calling, {}, {} of it in the backward pass", per_step(e, cost),
@@ -75,6 +78,7 @@ std::optional<Claim> short_operators(const Evidence& e, Bound bound) {
       "of "
       "a loop over elements; torch.inference_mode() where nothing goes backward; else torch.compile.",
       placed_well ? fmt::format("At {}: ", place->spoken()) : "");
+  f.vague = !placed_well;
   f.verify = "Fewer `ops` in `stepscope show lines`, and less `calling`.";
   f.effort = Effort::code;
   return f;
@@ -91,10 +95,11 @@ Saving: kOwnLeast of that time without operators that compute, to kOwnMost of al
 Silent on: programs without Python stacks; time in the forward pass (H12), in the loader (I01, I02).)"},
     {RuleId::H12, "many short operators instead of a few long ones", false, short_operators,
      R"(Looks at: `calling` of `lines`: operators under 100 µs, each until the next one begins, with autograd's
-nodes. Fires, where no device works, if they take kCallingShare of the window and a step has kManyShort of
+nodes. Fires, where no device works, if they take kCallingShare of the window and there are kManyShort of
 them. The line is the one that calls most of them, forward and backward; without Python stacks, none is named.
 
-Saving: kShortLeast to kShortMost of that time; from 0 if no line calls most of them.
+Saving: kShortLeast to kShortMost of that time. From 0 if no line calls most of them, or none of its operators
+runs more often than the model has parameters with gradients: then they may be layers.
 
 Silent on: the optimizer's operators (H03).)"},
 };

@@ -38,6 +38,7 @@ constexpr std::size_t kMaxLines = 300;
 
 /// The calls of one operator by a line. Times in ns, with the backward pass.
 struct OpSum {
+  std::int64_t calls = 0;
   Time time = 0, longest = 0;
   Row longest_call = kNoRow;
 };
@@ -60,6 +61,7 @@ class RankLines {
         window_(window_of(rank, derived.choice())),
         pieces_(derive::stack_pieces(trace_, rank, main, window_)),
         own_(trace_, rank),
+        backward_calls_(trace_.strings, derive::is_backward_call),
         shapes_(trace_, rank, "Input Dims"),
         main_operators_(derive::outermost_operators(trace_, rank, main)),
         nodes_(derive::nodes_with_makers(trace_, rank)) {
@@ -68,12 +70,15 @@ class RankLines {
     const IntervalSet backward = of(Phase::backward);
     besides_ = MeasuredSet(of(Phase::other));
     loading_ = MeasuredSet(of(Phase::data));
-    calling_ = MeasuredSet(
-        subtract(derive::short_calls(rank, main_operators_), unite(backward, of(Phase::optimizer))));
+    Column<Interval> calls;
+    for (std::size_t i = 0; i < main_operators_.size(); ++i)
+      calls.push_back(derive::short_call(rank, main_operators_, i));
+    calling_ =
+        MeasuredSet(subtract(IntervalSet::of(std::move(calls)), unite(backward, of(Phase::optimizer))));
     Column<Interval> ops;
     for (const Row row : main_operators_) ops.push_back({rank.events.start[row], rank.events.end[row]});
     in_ops_ = MeasuredSet(IntervalSet::of(std::move(ops)));
-    computing_ = MeasuredSet(subtract(intersect(besides_.set(), in_ops_.set()), calling_.set()));
+
     path_of_piece_.assign(pieces_.size(), kNoPath);
   }
 
@@ -92,17 +97,18 @@ class RankLines {
   }
 
  private:
-  /// The path of own lines around a frame, and the frame that the innermost of them calls.
-  PathId path_around(Row frame, Row& callee) {
+  /// The path of own lines around a frame. `callees`: the frames inside the innermost of them, innermost
+  /// first.
+  PathId path_around(Row frame, std::vector<StringId>& callees, bool& in_backward) {
     const EventTable& e = rank_.events;
     std::vector<Row> own;
-    callee = kNoRow;
     for (Row row = frame; row != kNoRow && own.size() < derive::CallPaths::kDeepest; row = e.parent[row]) {
       if (e.kind[row] != trace::Kind::python) continue;
       if (own_(e.name[row]))
         own.push_back(row);
       else if (own.empty())
-        callee = row;
+        callees.push_back(e.name[row]);
+      in_backward = in_backward || backward_calls_(e.name[row]);
     }
     PathId path = kNoPath;
     for (auto row = own.rbegin(); row != own.rend(); ++row)
@@ -117,20 +123,22 @@ class RankLines {
 
   void add_piece(std::size_t i) {
     const StackPiece& piece = pieces_[i];
-    Row callee = kNoRow;
-    const PathId path = path_of_piece_[i] = path_around(piece.frame, callee);
+    std::vector<StringId> callees;
+    bool in_backward = false;
+    const PathId path = path_of_piece_[i] = path_around(piece.frame, callees, in_backward);
     if (path == kNoPath) return;
     PathSum& sum = sum_of(path);
     const Time time = piece.span.length(), third = window_.length() / 3;
     sum.time += time;
     sum.in_ops += derive::time_in(piece, in_ops_);
     sum.loading += derive::time_in(piece, loading_);
-    sum.besides += derive::time_in(piece, besides_);
-    sum.calling += derive::time_in(piece, calling_);
-    sum.computing += derive::time_in(piece, computing_);
+    if (!in_backward) sum.besides += derive::time_in(piece, besides_);
+
     if (piece.span.begin < window_.begin + third) sum.first += time;
     if (piece.span.begin >= window_.end - third) sum.last += time;
-    if (callee != kNoRow) sum.callees[rank_.events.name[callee]] += time;
+    std::sort(callees.begin(), callees.end());
+    callees.erase(std::unique(callees.begin(), callees.end()), callees.end());  // recursion
+    for (const StringId callee : callees) sum.callees[callee] += time;
   }
 
   /// Finds the line of each operator. Of samples, few fall into a short operator: its calls without one are
@@ -141,19 +149,22 @@ class RankLines {
       std::vector<PathId> paths;
       std::size_t next = 0;
     };
-    std::map<std::pair<StringId, StringId>, Seen> seen;  // by name and shapes
+    std::map<std::pair<StringId, StringId>, Seen> seen;  // by name and shapes; by name and ""
     path_of_operator_.assign(main_operators_.size(), kNoPath);
     for (std::size_t i = 0; i < main_operators_.size(); ++i) {
       const Row row = main_operators_[i];
       const std::ptrdiff_t piece = derive::piece_during(pieces_, {e.start[row], e.end[row]});
       if (piece < 0) continue;
       const PathId path = path_of_operator_[i] = path_of_piece_[static_cast<std::size_t>(piece)];
-      if (path != kNoPath) seen[{e.name[row], shapes_.id(row)}].paths.push_back(path);
+      if (path == kNoPath) continue;
+      seen[{e.name[row], trace::kEmptyString}].paths.push_back(path);
+      if (shapes_.id(row) != trace::kEmptyString) seen[{e.name[row], shapes_.id(row)}].paths.push_back(path);
     }
     for (std::size_t i = 0; i < main_operators_.size(); ++i) {
       const Row row = main_operators_[i];
       if (path_of_operator_[i] != kNoPath) continue;
-      const auto of = seen.find({e.name[row], shapes_.id(row)});
+      auto of = seen.find({e.name[row], shapes_.id(row)});
+      if (of == seen.end()) of = seen.find({e.name[row], trace::kEmptyString});
       if (of != seen.end())
         path_of_operator_[i] = of->second.paths[of->second.next++ % of->second.paths.size()];
     }
@@ -169,13 +180,19 @@ class RankLines {
 
   void add_operators(LineSums& sums) {
     const EventTable& e = rank_.events;
-    for (const Row row : main_operators_) {
+    for (std::size_t i = 0; i < main_operators_.size(); ++i) {
+      const Row row = main_operators_[i];
       if (!window_.contains(e.start[row])) continue;
-      sums.short_ops += calling_.set().contains(e.start[row]);
+      const Time calling = calling_.length_in(derive::short_call(rank_, main_operators_, i));
+      sums.short_ops += calling > 0;
       PathSum* sum = sum_of_call(row);
       if (sum == nullptr) continue;
       ++sum->ops;
+      sum->calling += calling;
+      if (e.duration(row) >= derive::kShortOperator)
+        sum->computing += besides_.length_in({e.start[row], e.end[row]});
       OpSum& op = sum->ops_by_name[e.name[row]];
+      ++op.calls;
       op.time += e.duration(row);
       sum->work += e.duration(row);
       if (op.longest_call != kNoRow && e.duration(row) <= op.longest) continue;
@@ -253,6 +270,7 @@ class RankLines {
                           sums_[path].backward,
                           work[path],
                           computing[path],
+                          0,
                           {},
                           {}});
       name_operator(of.nodes.back(), sums_[path]);
@@ -260,6 +278,7 @@ class RankLines {
   }
 
   void name_operator(LineNode& node, const PathSum& sum) const {
+    for (const auto& [name, op] : sum.ops_by_name) node.repeats = std::max(node.repeats, op.calls);
     const auto most =
         std::max_element(sum.ops_by_name.begin(), sum.ops_by_name.end(),
                          [](const auto& a, const auto& b) { return a.second.time < b.second.time; });
@@ -306,9 +325,12 @@ class RankLines {
       sum.cost.text = own_.text(line);
       sum.cost.share = report::ratio(sum.cost.total, window_.length());
       if (sum.first > 0) sum.cost.growth = report::ratio(sum.last, sum.first);
-      const auto most = std::max_element(sum.callees.begin(), sum.callees.end(),
-                                         [](const auto& a, const auto& b) { return a.second < b.second; });
-      if (most != sum.callees.end()) sum.cost.calls = trace_.text(most->first);
+      Time least = sum.cost.self + 1;  // the innermost frame that holds most of `self` has the least time
+      for (const auto& [name, time] : sum.callees) {
+        if (2 * time < sum.cost.self || time >= least) continue;
+        least = time;
+        sum.cost.calls = trace_.text(name);
+      }
       of.lines.push_back(std::move(sum.cost));
     }
     std::sort(of.lines.begin() + static_cast<std::ptrdiff_t>(begin), of.lines.end(),
@@ -324,10 +346,11 @@ class RankLines {
   const Interval window_;
   const Column<StackPiece> pieces_;
   derive::OwnFrames own_;
+  trace::AskedOnce<bool (*)(std::string_view)> backward_calls_;
   const trace::ArgReader shapes_;
   const std::vector<Row> main_operators_;
   const std::vector<derive::NodeOf> nodes_;
-  MeasuredSet besides_, loading_, calling_, in_ops_, computing_;
+  MeasuredSet besides_, loading_, calling_, in_ops_;
   derive::CallPaths paths_;
   std::vector<PathId> path_of_piece_;
   std::vector<PathId> path_of_operator_;                            // by index in main_operators_
@@ -365,6 +388,7 @@ const report::Sheet<LineNode> kNodeSheet{"Lines by caller",
                                           {"ops", &LineNode::ops, Unit::count},
                                           {"work", &LineNode::work, Unit::ns},
                                           {"computing", &LineNode::computing, Unit::ns},
+                                          {"repeats", &LineNode::repeats, Unit::count},
                                           {"op", &LineNode::op, Role::detail},
                                           {"inputs", &LineNode::inputs, Role::detail}}};
 

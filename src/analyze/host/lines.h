@@ -23,7 +23,7 @@ struct LineCost {
   std::int64_t calling = 0;         ///< of `total` and `backward`, short operators one after another
   std::int64_t ops = 0;             ///< operators that the line itself called
   double growth = report::kNoReal;  ///< `total` in the last third ÷ in the first third of the window
-  std::string calls;                ///< the frame that the line calls most of `self`; "" for none
+  std::string calls;  ///< the innermost frame outside the program that holds half of `self`; "" for none
 };
 
 /// A line below the lines that called it. Times in ns within the window.
@@ -36,6 +36,7 @@ struct LineNode {
   std::int64_t backward = 0;
   std::int64_t work = 0;       ///< operators that it and the lines below called, with their backward pass
   std::int64_t computing = 0;  ///< of `besides`, in operators that are not short
+  std::int64_t repeats = 0;    ///< most calls of one operator by the line itself
   std::string op;              ///< the operator of its own with most `work`; "" for none
   std::string inputs;          ///< shapes of the longest call of `op`, as the file writes them
 };

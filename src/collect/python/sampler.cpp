@@ -81,8 +81,10 @@ void take_samples(Sampler& own, Microseconds period) {
   Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
   Thread* thread = recorder == nullptr ? nullptr : thread_of(*recorder);
   if (thread == nullptr) return;
-  const std::uint64_t tick = ticks(recorder->clock);
-  for (const ThreadStack& stack : own.reader.read()) tell(*thread, stack, tick, period);
+  const std::uint64_t before = ticks(recorder->clock);
+  const std::vector<ThreadStack> stacks = own.reader.read();
+  const std::uint64_t taken = before + (ticks(recorder->clock) - before) / 2;
+  for (const ThreadStack& stack : stacks) tell(*thread, stack, taken, period);
 }
 
 void run(Sampler& own) {

@@ -9,7 +9,6 @@
 namespace stepscope::derive {
 
 using timeline::Interval;
-using timeline::IntervalSet;
 using trace::EventTable;
 using trace::Kind;
 using trace::kNoRow;
@@ -54,17 +53,13 @@ std::vector<Row> outermost_operators(const trace::Trace& trace, const trace::Ran
   return rows;
 }
 
-IntervalSet short_calls(const trace::Rank& rank, const std::vector<Row>& rows) {
+Interval short_call(const trace::Rank& rank, const std::vector<Row>& rows, std::size_t i) {
   const EventTable& e = rank.events;
-  Column<Interval> spans;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (e.duration(rows[i]) >= kShortOperator) continue;
-    const bool goes_on = i + 1 < rows.size() && e.track[rows[i + 1]] == e.track[rows[i]] &&
-                         e.start[rows[i + 1]] - e.end[rows[i]] <= kShortOperator;
-    spans.push_back(
-        {e.start[rows[i]], goes_on ? std::max(e.start[rows[i + 1]], e.end[rows[i]]) : e.end[rows[i]]});
-  }
-  return IntervalSet::of(std::move(spans));
+  const Row row = rows[i];
+  if (e.duration(row) >= kShortOperator) return {e.start[row], e.start[row]};
+  const bool goes_on = i + 1 < rows.size() && e.track[rows[i + 1]] == e.track[row] &&
+                       e.start[rows[i + 1]] - e.end[row] <= kShortOperator;
+  return {e.start[row], goes_on ? std::max(e.start[rows[i + 1]], e.end[row]) : e.end[row]};
 }
 
 }  // namespace stepscope::derive

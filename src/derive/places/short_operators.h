@@ -23,8 +23,8 @@ std::vector<NodeOf> nodes_with_makers(const trace::Trace& trace, const trace::Ra
 std::vector<trace::Row> outermost_operators(const trace::Trace& trace, const trace::Rank& rank,
                                             trace::TrackId thread);
 
-/// When short operators run one after another: each from its begin to the next one's begin, if at most
-/// kShortOperator lies between them. `rows`: ranges of one thread in order.
-timeline::IntervalSet short_calls(const trace::Rank& rank, const std::vector<trace::Row>& rows);
+/// Of `rows`, ranges of one thread in order, the time of one that is short: until the next one begins if at
+/// most kShortOperator lies between them, else until its end. Empty if it is not short.
+timeline::Interval short_call(const trace::Rank& rank, const std::vector<trace::Row>& rows, std::size_t i);
 
 }  // namespace stepscope::derive
