@@ -36,8 +36,8 @@ struct ExplainedSymptom {
 };
 constexpr ExplainedSymptom kExplainedSymptoms[] = {
     {RuleId::K02, {RuleId::H01, RuleId::G03}},       {RuleId::H09, {RuleId::I06, RuleId::K10}},
-    {RuleId::H05, {RuleId::H12, RuleId::H12}},       {RuleId::H07, {RuleId::H11, RuleId::H11}, true},
-    {RuleId::I05, {RuleId::H11, RuleId::H11}, true},
+    {RuleId::H05, {RuleId::H12, RuleId::H12}},       {RuleId::K01, {RuleId::H13, RuleId::H13}},
+    {RuleId::H07, {RuleId::H11, RuleId::H11}, true}, {RuleId::I05, {RuleId::H11, RuleId::H11}, true},
 };
 
 /// Appends "K02: its title (its evidence)" to the evidence of the cause.

@@ -78,6 +78,7 @@ std::string OwnPlace::callee() const {
 }
 
 std::string OwnPlace::inside() const {
+  if (model != nullptr && model != line) return ", called by " + OwnPlace{.line = model}.quoted();
   if (most == nullptr) return "";
   const OwnPlace place{.line = most};
   return fmt::format("; {} of it in {}", percent(report::ratio(of_most, cost)), place.quoted());
@@ -111,6 +112,10 @@ std::optional<OwnPlace> dearest_place(const Evidence& e, std::int64_t LineNode::
   if (most != nullptr && is_part(most->*cost, place.cost, kMuchOfCost)) {
     place.most = most;
     place.of_most = most->*cost;
+  }
+  for (const LineNode* at = place.line;; at = &all[static_cast<std::size_t>(at->parent)]) {
+    if (at->calls_module) place.model = at;
+    if (at->parent < 0) break;
   }
   for (const LineNode* node : nodes)
     if (is_below(all, *node, *place.line)) place.repeats = std::max(place.repeats, node->repeats);

@@ -17,7 +17,8 @@ struct OwnPlace {
       nullptr;  ///< the line's totals over all callers; nullptr if it is not listed
   const analyze::LineNode* most = nullptr;  ///< the line that it calls with most of the cost, if that is much
   std::int64_t of_most = 0;                 ///< that line's cost, ns in the window
-  std::int64_t repeats = 0;                 ///< most calls of one operator by it or a line below it
+  const analyze::LineNode* model = nullptr;  ///< the outermost line around it that calls an nn.Module
+  std::int64_t repeats = 0;                  ///< most calls of one operator by it or a line below it
 
   /// "train.py:84 (make_batch)".
   std::string spoken() const;
@@ -25,7 +26,8 @@ struct OwnPlace {
   std::string quoted() const;
   /// ", in pandas/core/indexing.py:1190 (__getitem__)": what the line calls most; "" for nothing.
   std::string callee() const;
-  /// "; 48 % of it in train.py:98 (collect), `policy(state)`", or "".
+  /// "; 48 % of it in train.py:98 (collect), `policy(state)`"; in a model ", called by …", the line that
+  /// calls the model; or "".
   std::string inside() const;
 };
 

@@ -87,6 +87,15 @@ RankFacts facts_of(const Derived& derived, const Rank& rank) {
   facts.accelerators = if_known(rank.machine.accelerators);
   facts.cores = if_known(rank.machine.cores);
   facts.op_threads = if_known(rank.machine.threads);
+  if (const trace::Training& seen = rank.training; seen.seen) {
+    facts.anomaly = seen.anomaly;
+    facts.deterministic = seen.deterministic;
+    facts.gradients = seen.gradients;
+    facts.unread_parameters = seen.unread_parameters;
+    facts.unread_gradients = seen.unread_elements;
+    facts.unread_names = seen.unread_names;
+    facts.embeddings = seen.embeddings;
+  }
   facts.window = window.length();
   if (!lengths.empty()) facts.first_step = lengths.front();
   facts.step_median = report::quantile(lengths, 0.5);
@@ -197,7 +206,12 @@ const report::FactSheet<RankFacts> kRecordedCounts{
      {"only_critical", &RankFacts::only_critical, true},
      {"accelerators", &RankFacts::accelerators, true},
      {"cores", &RankFacts::cores, true},
-     {"op_threads", &RankFacts::op_threads, true}}};
+     {"op_threads", &RankFacts::op_threads, true},
+     {"anomaly", &RankFacts::anomaly, true},
+     {"deterministic", &RankFacts::deterministic, true},
+     {"gradients", &RankFacts::gradients, true},
+     {"unread_parameters", &RankFacts::unread_parameters, true},
+     {"unread_gradients", &RankFacts::unread_gradients, true}}};
 
 const report::FactSheet<RankFacts> kWindowTimes{"Times of the window",
                                                 "time",

@@ -20,6 +20,12 @@ struct RankFacts : derive::Capture {
   std::int64_t accelerators = report::kNoInt,
                cores = report::kNoInt;       ///< of the machine, if the file says so
   std::int64_t op_threads = report::kNoInt;  ///< threads that an operator may use
+  std::int64_t anomaly = report::kNoInt, deterministic = report::kNoInt;  ///< PyTorch's switches; 1: on
+  std::int64_t gradients = report::kNoInt;  ///< elements of all gradients in one step
+  std::int64_t unread_parameters = report::kNoInt,
+               unread_gradients = report::kNoInt;  ///< with a gradient that no optimizer reads; elements
+  std::string unread_names;                        ///< the first of them
+  std::vector<trace::Training::Embedding> embeddings;
   std::int64_t window = 0;
   std::int64_t step_median = 0, step_shortest = 0, step_longest = 0, first_step = report::kNoInt;
   std::int64_t compute = report::kNoInt, communication = report::kNoInt;

@@ -44,6 +44,7 @@ trace::Rank head_of(const trace::Rank& rank) {
   head.base_ns = rank.base_ns;
   head.devices = rank.devices;
   head.machine = rank.machine;
+  head.training = rank.training;
   head.steps = rank.steps;
   head.step_border = rank.step_border;
   head.first_start = rank.first_start;

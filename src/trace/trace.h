@@ -87,6 +87,21 @@ struct Machine {
   std::int64_t threads = -1;  ///< that an operator may use
 };
 
+/// What the recorder saw once, after an optimizer's step; counts are of that step.
+struct Training {
+  struct Embedding {
+    std::string name;            ///< of its weight
+    std::int64_t rows, touched;  ///< all; with a gradient that is not zero
+    std::int64_t elements, bytes;
+  };
+  bool seen = false;                                        ///< false: the file does not say
+  bool anomaly = false, deterministic = false;              ///< PyTorch's switches
+  std::int64_t gradients = 0;                               ///< elements of all gradients
+  std::int64_t unread_parameters = 0, unread_elements = 0;  ///< with a gradient, in no optimizer
+  std::string unread_names;                                 ///< the first, with commas
+  std::vector<Embedding> embeddings;                        ///< with dense gradients
+};
+
 struct Rank {
   std::string path;
   std::int64_t rank = -1;  ///< -1 if the file does not say
@@ -96,6 +111,7 @@ struct Rank {
   std::vector<std::pair<std::string, std::string>> metadata;  ///< other top-level keys and their JSON text
   std::vector<Device> devices;
   Machine machine;
+  Training training;
   std::map<std::string, std::string>
       source_lines;  ///< "file(line)" of the program's own lines, and their text
   std::vector<Track> tracks;

@@ -12,12 +12,14 @@ import os
 import socket
 import sys
 import threading
+import weakref
 from pathlib import Path
 from typing import Any
 
 from stepscope import _collect
 from stepscope._errors import Error
 from stepscope.profiler._dataloader import follow, unfollow
+from stepscope.profiler._gradients import tell_training
 from stepscope.profiler._optimizers import watch_optimizers
 
 Options = dict[str, str]
@@ -61,6 +63,8 @@ class Asked:
         self.end = (int(end) if end else -1) if colon else self.first + int(first)
         self.path = place(Path(options["folder"]))
         self.begun = False
+        self.told = False
+        """Whether the gradients were looked at."""
         self.over = threading.Event()
         self.error: Exception | None = None
 
@@ -80,6 +84,7 @@ class Outside:
         self.asked: Asked | None = None
         self.recording = self.in_step = False
         self.profile: Any = None
+        self.optimizers: weakref.WeakSet[Any] = weakref.WeakSet()
 
     def ask(self, options: Options) -> Asked:
         """Prepares a recording."""
@@ -161,6 +166,7 @@ class Outside:
         """Called after an optimizer's step; only the first optimizer counts."""
         if os.getpid() != self.pid:
             return
+        self.optimizers.add(optimizer)
         if self.stepper is None:
             self.stepper = optimizer
         if optimizer is not self.stepper:
@@ -188,6 +194,9 @@ class Outside:
         if self.step == asked.first and not self.recording:
             self.start(asked)
         if self.recording:
+            if not asked.told:
+                asked.told = True
+                tell_training(sys.modules["torch"], list(self.optimizers), self.profile._on)  # before the first marked step
             self.begin_step()
 
 

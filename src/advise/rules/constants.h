@@ -163,6 +163,12 @@ namespace stepscope::advise {
   X(double, kMuchOfCost, 0.3, "of a cost: held by one called line, which is worth naming", "chosen") \
   X(double, kOwnLeast, 0.5, "of a line's time besides the model: saved at least", "chosen") \
   X(double, kOwnMost, 1, "of a line's time besides the model: saved at most", "nothing is left if the line goes") \
+  X(double, kUnreadShare, 0.05, "of the elements of all gradients: in no optimizer", "chosen") \
+  X(double, kUnreadLeast, 0.2, "of the backward pass for gradients that nobody reads: saved at least", "chosen: the pass through these layers goes on if layers below them are trained") \
+  X(double, kTouchedMost, 0.25, "of an embedding's rows: with a gradient, where a sparse one is worth it", "chosen") \
+  X(double, kSparseLeast, 0.5, "of the cost of rows without a gradient: saved by sparse gradients, at least", "chosen") \
+  X(double, kTracingLeast, 0.8, "of the time in which stacks are formatted: saved at least", "nothing else formats them in a step") \
+  X(double, kAnomalyMost, 0.85, "of the forward and the backward pass under anomaly detection: saved at most", "0.85 of it was gained in a program of many small operators") \
   X(double, kGrowth, 1.5, "times as long in the last third of the recording as in the first: grows", "chosen") \
   X(double, kCallingShare, 0.5, "of the window: short operators one after another", "chosen") \
   X(std::int64_t, kManyShort, 1000, "short operators in the recording", "chosen: fewer may be a start that is not repeated") \

@@ -14,6 +14,7 @@ std::span<const Rule> loop_rules();           // H: loops of operators and calls
 std::span<const Rule> graph_rules();          // G
 std::span<const Rule> cpu_rules();            // H: without a device
 std::span<const Rule> own_line_rules();       // H: the program's own lines, without a device
+std::span<const Rule> training_rules();       // G, H: what the recorder saw of gradients and switches
 std::span<const Rule> sync_rules();           // S
 std::span<const Rule> copy_rules();           // C, between host and device
 std::span<const Rule> device_copy_rules();    // C, within a device

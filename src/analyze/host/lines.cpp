@@ -7,6 +7,7 @@
 
 #include "analyze/list.h"
 #include "analyze/question.h"
+#include "base/text.h"
 #include "derive/call_paths.h"
 #include "derive/idle/host_pieces.h"
 #include "derive/phases.h"
@@ -36,6 +37,12 @@ using trace::StringId;
 
 constexpr std::size_t kMaxLines = 300;
 
+/// "nn.Module: Net_0" in recorded calls, "torch/nn/modules/module.py(…): …_call_impl" in samples.
+bool is_module_call(std::string_view frame) {
+  return frame.starts_with("nn.Module: ") ||
+         (has(frame, "torch/nn/modules/module.py(") && frame.ends_with("_call_impl"));
+}
+
 /// The calls of one operator by a line. Times in ns, with the backward pass.
 struct OpSum {
   std::int64_t calls = 0;
@@ -49,6 +56,7 @@ struct PathSum {
   Time work = 0, computing = 0;
   std::int64_t ops = 0;
   Time first = 0, last = 0;  ///< of `time`, in the first and in the last third of the window
+  bool calls_module = false;
   std::map<StringId, Time> callees;
   std::map<StringId, OpSum> ops_by_name;
 };
@@ -62,6 +70,9 @@ class RankLines {
         pieces_(derive::stack_pieces(trace_, rank, main, window_)),
         own_(trace_, rank),
         backward_calls_(trace_.strings, derive::is_backward_call),
+        module_calls_(trace_.strings, is_module_call),
+        in_traceback_(trace_.strings,
+                      [](std::string_view frame) { return frame.starts_with("traceback.py("); }),
         shapes_(trace_, rank, "Input Dims"),
         main_operators_(derive::outermost_operators(trace_, rank, main)),
         nodes_(derive::nodes_with_makers(trace_, rank)) {
@@ -83,10 +94,11 @@ class RankLines {
   }
 
   void add_to(Lines& of) {
-    LineSums sums{rank_.rank, 0, besides_.length_in(window_), calling_.length_in(window_), 0, 0};
+    LineSums sums{rank_.rank, 0, besides_.length_in(window_), calling_.length_in(window_), 0, 0, 0};
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
       add_piece(i);
       sums.known += pieces_[i].span.length();
+      if (formats_stack(pieces_[i].frame)) sums.tracing += pieces_[i].span.length();
     }
     find_lines_of_operators();
     add_operators(sums);
@@ -97,28 +109,42 @@ class RankLines {
   }
 
  private:
+  PathSum& sum_of(PathId path) {
+    if (sums_.size() <= path) sums_.resize(std::max<std::size_t>(path + 1, paths_.size()));
+    return sums_[path];
+  }
+
   /// The path of own lines around a frame. `callees`: the frames inside the innermost of them, innermost
   /// first.
   PathId path_around(Row frame, std::vector<StringId>& callees, bool& in_backward) {
     const EventTable& e = rank_.events;
     std::vector<Row> own;
+    std::vector<bool> calls_module;  // by own line: whether it reaches the next one through a module's call
+    bool through_module = false;
     for (Row row = frame; row != kNoRow && own.size() < derive::CallPaths::kDeepest; row = e.parent[row]) {
       if (e.kind[row] != trace::Kind::python) continue;
-      if (own_(e.name[row]))
+      if (own_(e.name[row])) {
         own.push_back(row);
-      else if (own.empty())
-        callees.push_back(e.name[row]);
+        calls_module.push_back(through_module);
+        through_module = false;
+      } else {
+        if (own.empty()) callees.push_back(e.name[row]);
+        through_module = through_module || module_calls_(e.name[row]);
+      }
       in_backward = in_backward || backward_calls_(e.name[row]);
     }
     PathId path = kNoPath;
-    for (auto row = own.rbegin(); row != own.rend(); ++row)
-      path = paths_.child(path, paths_.names.intern(trace_.name(rank_, *row)));
+    for (std::size_t i = own.size(); i-- > 0;) {
+      path = paths_.child(path, paths_.names.intern(trace_.name(rank_, own[i])));
+      if (calls_module[i]) sum_of(path).calls_module = true;
+    }
     return path;
   }
 
-  PathSum& sum_of(PathId path) {
-    if (sums_.size() <= path) sums_.resize(std::max<std::size_t>(path + 1, paths_.size()));
-    return sums_[path];
+  bool formats_stack(Row frame) {
+    for (Row row = frame; row != kNoRow; row = rank_.events.parent[row])
+      if (in_traceback_(rank_.events.name[row])) return true;
+    return false;
   }
 
   void add_piece(std::size_t i) {
@@ -272,7 +298,8 @@ class RankLines {
                           computing[path],
                           0,
                           {},
-                          {}});
+                          {},
+                          sums_[path].calls_module});
       name_operator(of.nodes.back(), sums_[path]);
     }
   }
@@ -346,7 +373,7 @@ class RankLines {
   const Interval window_;
   const Column<StackPiece> pieces_;
   derive::OwnFrames own_;
-  trace::AskedOnce<bool (*)(std::string_view)> backward_calls_;
+  trace::AskedOnce<bool (*)(std::string_view)> backward_calls_, module_calls_, in_traceback_;
   const trace::ArgReader shapes_;
   const std::vector<Row> main_operators_;
   const std::vector<derive::NodeOf> nodes_;

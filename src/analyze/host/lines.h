@@ -39,6 +39,7 @@ struct LineNode {
   std::int64_t repeats = 0;    ///< most calls of one operator by the line itself
   std::string op;              ///< the operator of its own with most `work`; "" for none
   std::string inputs;          ///< shapes of the longest call of `op`, as the file writes them
+  bool calls_module = false;   ///< it calls an nn.Module in which lines of the program run
 };
 
 /// Sums over a rank that need no stacks. Times in ns within the window.
@@ -49,6 +50,7 @@ struct LineSums {
   std::int64_t calling = 0;    ///< short operators one after another, outside the backward pass
   std::int64_t back = 0;       ///< the same for autograd's nodes
   std::int64_t short_ops = 0;  ///< calls of these operators, and nodes
+  std::int64_t tracing = 0;    ///< Python's traceback formats a stack, by samples or calls
 };
 
 struct Lines {

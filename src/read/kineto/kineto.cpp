@@ -75,6 +75,34 @@ trace::Machine machine_of(const element& info) {
   return {count("accelerators"), count("cores"), count("threads")};
 }
 
+trace::Training training_of(const element& info) {
+  trace::Training of;
+  const auto count = [](const auto& value) {
+    std::int64_t number = 0;
+    return value.get_int64().get(number) == simdjson::SUCCESS && number > 0 ? number : 0;
+  };
+  const auto is_on = [&](const char* key) {
+    bool value = false;
+    return info[key].get_bool().get(value) == simdjson::SUCCESS && value;
+  };
+  of.seen = true;
+  of.anomaly = is_on("anomaly");
+  of.deterministic = is_on("deterministic");
+  of.gradients = count(info["gradients"]);
+  of.unread_parameters = count(info["unread"]["parameters"]);
+  of.unread_elements = count(info["unread"]["elements"]);
+  simdjson::dom::array list;
+  if (info["unread"]["names"].get_array().get(list) == simdjson::SUCCESS)
+    for (const element name : list)
+      if (std::string_view text; name.get_string().get(text) == simdjson::SUCCESS)
+        of.unread_names.append(of.unread_names.empty() ? "" : ", ").append(text);
+  if (info["embeddings"].get_array().get(list) != simdjson::SUCCESS) return of;
+  for (const element embedding : list)
+    of.embeddings.push_back({text(embedding, "name"), count(embedding["rows"]), count(embedding["touched"]),
+                             count(embedding["elements"]), count(embedding["bytes"])});
+  return of;
+}
+
 std::map<std::string, std::string> lines_of(const element& value) {
   std::map<std::string, std::string> lines;
   simdjson::dom::object texts;
@@ -112,12 +140,15 @@ void read_head(trace::Rank& rank, std::vector<std::pair<std::string, std::string
     if (key == kOverlayMark) read_overlay(rank.reading, json);
     element value;
     const bool known = key == "deviceProperties" || key == "computeProperties" || key == "distributedInfo" ||
-                       key == "machineInfo" || key == "sourceLines" || key == "baseTimeNanoseconds";
+                       key == "machineInfo" || key == "training" || key == "sourceLines" ||
+                       key == "baseTimeNanoseconds";
     if (!known || parser.parse(json).get(value) != simdjson::SUCCESS) continue;
     if (key == "distributedInfo")
       read_distributed(rank, value);
     else if (key == "machineInfo")
       rank.machine = machine_of(value);
+    else if (key == "training")
+      rank.training = training_of(value);
     else if (key == "sourceLines")
       rank.source_lines = lines_of(value);
     else if (key == "baseTimeNanoseconds")

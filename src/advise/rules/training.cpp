@@ -1,0 +1,162 @@
+// Rules of what the recorder saw of a training step: gradients that nobody reads (G05), dense gradients of
+// embeddings (H13), debug switches (H14).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "advise/own_places.h"
+#include "advise/rules/constants.h"
+#include "advise/rules/families.h"
+#include "advise/say.h"
+#include "advise/see.h"
+#include "report/statistics.h"
+
+namespace stepscope::advise {
+namespace {
+
+using report::format_value;
+using report::Unit;
+
+const analyze::RankFacts* facts_of(const Evidence& e) {
+  const auto own = e.mine(e.reports().overview.ranks, "Overview");
+  return own.empty() ? nullptr : own.front();
+}
+
+/// Time of a phase in the window, ns; 0 where phases are not asked.
+std::int64_t time_in(const Evidence& e, analyze::Phase phase) {
+  for (const analyze::PhaseTime* of : e.mine(e.reports().phases.phases, "Phases"))
+    if (of->phase == phase) return of->time;
+  return 0;
+}
+
+std::optional<Claim> unread_gradients(const Evidence& e, Bound bound) {
+  const analyze::RankFacts* facts = facts_of(e);
+  if (facts == nullptr || facts->gradients == report::kNoInt || facts->gradients == 0) return std::nullopt;
+  const double share = report::ratio(facts->unread_gradients, facts->gradients);
+  if (share < kUnreadShare) return std::nullopt;
+  Claim f = claim(e, RuleId::G05,
+                  fmt::format("The backward pass computes gradients that no optimizer reads: those of {} "
+                              "parameters, {} of all elements ({}{})",
+                              format_value(facts->unread_parameters, Unit::count), percent(share),
+                              facts->unread_names, facts->unread_parameters > 3 ? ", …" : ""));
+  if (bound == Bound::host_only)
+    save(f, time_in(e, analyze::Phase::backward) / e.steps(), kUnreadLeast * share, 1);
+  f.confidence = Confidence::high;
+  f.because = "the gradients and the optimizers' parameters were compared in one step";
+  f.evidence = {see::overview("unread_gradients, of gradients"), see::phases("backward")};
+  f.remedy =
+      "If these layers are frozen: module.requires_grad_(False), or run them under torch.no_grad(), so that "
+      "the backward pass ends above them. If not: give their parameters to the optimizer.";
+  f.verify = "No unread_gradients in `stepscope show overview`, and a shorter backward pass in `phases`.";
+  f.effort = Effort::one_line;
+  return f;
+}
+
+/// Host time of the backward operators that fill dense gradients of embeddings, ns in the recording.
+std::int64_t dense_backward(const Evidence& e) {
+  std::int64_t time = 0;
+  for (const analyze::Operator* own : e.mine(e.reports().operators.operators, "Operators"))
+    if (own->name == "aten::embedding_dense_backward") report::add_to(time, own->host_total);
+  return time;
+}
+
+std::optional<Claim> dense_embedding(const Evidence& e, Bound bound) {
+  const analyze::RankFacts* facts = facts_of(e);
+  if (facts == nullptr || facts->gradients == report::kNoInt) return std::nullopt;
+  const trace::Training::Embedding* largest = nullptr;
+  std::int64_t unused = 0;  // elements of rows without a gradient
+  for (const trace::Training::Embedding& of : facts->embeddings) {
+    const double touched = report::ratio(of.touched, of.rows);
+    if (touched > kTouchedMost) continue;
+    unused += static_cast<std::int64_t>((1 - touched) * static_cast<double>(of.elements));
+    if (largest == nullptr || of.elements > largest->elements) largest = &of;
+  }
+  if (largest == nullptr || facts->gradients == 0) return std::nullopt;
+  const double share = std::min(1.0, report::ratio(unused, facts->gradients));
+  const auto optimizer =
+      static_cast<std::int64_t>(share * static_cast<double>(time_in(e, analyze::Phase::optimizer)));
+  const std::int64_t cost = report::plus(optimizer, dense_backward(e));
+  if (bound == Bound::host_only && e.share(cost) < kOptimizerShare) return std::nullopt;
+  Claim f = claim(
+      e, RuleId::H13,
+      fmt::format("Each step fills and applies a dense gradient of {} rows of {} ({}), {} of which were used",
+                  format_value(largest->rows, Unit::count), largest->name,
+                  format_value(largest->bytes, Unit::bytes),
+                  percent(report::ratio(largest->touched, largest->rows))));
+  if (bound == Bound::host_only) save(f, cost / e.steps(), kSparseLeast, 1);
+  f.confidence = Confidence::high;
+  f.because = "the rows with a gradient were counted in one step";
+  f.evidence = {see::overview("gradients"),
+                see::phases(fmt::format("optimizer, {}", per_step(e, optimizer)))};
+  f.remedy = fmt::format(
+      "nn.Embedding(..., sparse=True) for {} with torch.optim.SparseAdam (or SGD), and the other parameters "
+      "in "
+      "their own optimizer. Rows that are not used then keep their momentum, so results change a little.",
+      largest->name);
+  f.verify = "A shorter optimizer in `stepscope show phases`; no aten::embedding_dense_backward.";
+  f.effort = Effort::code;
+  return f;
+}
+
+std::optional<Claim> anomaly_detection(const Evidence& e, Bound bound) {
+  const analyze::RankFacts* facts = facts_of(e);
+  if (facts == nullptr || facts->anomaly != 1) return std::nullopt;
+  const analyze::LineSums* sums = line_sums(e);
+  const std::int64_t tracing = sums == nullptr ? 0 : sums->tracing;
+  Claim f = claim(e, RuleId::H14,
+                  "Anomaly detection is on: PyTorch keeps a Python stack for every operator and checks every "
+                  "gradient for NaN" +
+                      (tracing == 0 ? ""
+                                    : fmt::format("; formatting the stacks takes {} of {} per step",
+                                                  ns(tracing / e.steps()), ns(e.step_length()))));
+  if (bound == Bound::host_only) {
+    const std::int64_t passes =
+        report::plus(time_in(e, analyze::Phase::forward), time_in(e, analyze::Phase::backward));
+    save(f, passes / e.steps(), 0, kAnomalyMost);
+    f.saving_low = static_cast<std::int64_t>(kTracingLeast * static_cast<double>(tracing)) / e.steps();
+  }
+  f.confidence = Confidence::high;
+  f.because = "torch.is_anomaly_enabled() was true in a recorded step";
+  f.evidence = {see::overview("anomaly"), see::python_stacks("traceback.py")};
+  f.remedy =
+      "Remove torch.autograd.set_detect_anomaly(True), or detect_anomaly() around the step; turn it on only "
+      "to "
+      "look for a NaN.";
+  f.verify = "No frame of traceback.py in `stepscope show python_stacks`.";
+  f.effort = Effort::one_line;
+  return f;
+}
+
+constexpr Rule kTrainingRules[] = {
+    {RuleId::G05, "gradients are computed that no optimizer reads", false, unread_gradients,
+     R"(Looks at: `unread_gradients` and `gradients` of `overview`, which `stepscope record` counts once, after the first
+step of an optimizer. Fires if kUnreadShare of the elements belongs to parameters of no optimizer.
+
+Saving: where no device is recorded, kUnreadLeast of that share of the backward pass, to the whole pass. Else
+none is estimated.
+
+Silent on: recordings of other profilers; programs without torch.optim.)"},
+    {RuleId::H13, "an embedding gets a dense gradient, though few rows are used", false, dense_embedding,
+     R"(Looks at: embeddings with a dense gradient, counted once by `stepscope record` as for G05. Fires for those of
+which at most kTouchedMost of the rows have a gradient, and, where no device is recorded, if the optimizer's
+part for the other rows and aten::embedding_dense_backward take kOptimizerShare of the window. The optimizer's
+part is their share of all elements.
+
+Saving: where no device is recorded, kSparseLeast to all of that time. Else none is estimated.
+
+Silent on: embeddings under 1,000 rows; sparse gradients; recordings of other profilers.)"},
+    {RuleId::H14, "anomaly detection is on", false, anomaly_detection,
+     R"(Looks at: `anomaly` of `overview`, written once by `stepscope record`. The cost is the main thread's time in
+Python's traceback module, by samples.
+
+Saving: where no device is recorded, from kTracingLeast of that time, as stacks that change fast escape samples, to
+kAnomalyMost of the forward and the backward pass.
+
+Silent on: recordings of other profilers.)"},
+};
+
+}  // namespace
+
+std::span<const Rule> training_rules() { return kTrainingRules; }
+
+}  // namespace stepscope::advise
