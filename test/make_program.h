@@ -76,10 +76,10 @@ inline std::string events_of(const Program& p) {
 class Advice {
  public:
   explicit Advice(const Program& program) : Advice(events_of(program)) {}
-  explicit Advice(const std::string& events) {
-    const trace::Trace trace = open_events(events);
-    const analyze::Derived derived(trace, {});
-    report_ = as_report(advise::verdict(derived, advise::gather(derived, 1), 1));
+  explicit Advice(const std::string& events) { judge(open_events(events)); }
+  /// `head`: members of the file before its events, each with a comma.
+  Advice(const std::string& head, const std::string& events) {
+    judge(open_json("{\"schemaVersion\": 1, " + head + "\"traceEvents\": [" + events + "]}"));
   }
   Cells ids() const { return cells(report_.tables[1], "id"); }
   bool has(const char* id) const { return cell(id, "id") == id; }
@@ -92,6 +92,10 @@ class Advice {
   std::string verdict(const char* column) const { return cells(report_.tables[0], column)[0]; }
 
  private:
+  void judge(const trace::Trace& trace) {
+    const analyze::Derived derived(trace, {});
+    report_ = as_report(advise::verdict(derived, advise::gather(derived, 1), 1));
+  }
   report::Report report_;
 };
 

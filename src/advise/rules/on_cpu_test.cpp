@@ -54,10 +54,11 @@ class Loop {
   int at_ = 0;
 };
 
-Advice advice_of(const std::function<void(Loop&)>& body) {
+/// `head`: members of the file before its events.
+Advice advice_of(const std::function<void(Loop&)>& body, const std::string& head = "") {
   Loop loop;
   for (int number = 1; number <= 10; ++number) loop.step(number, body);
-  return Advice(loop.text());
+  return Advice(head, loop.text());
 }
 
 // 200 operators of 10 µs in 4 ms: recording cost 240 of the 2,000 µs. At least half of 1,760 goes, at most 85
@@ -281,6 +282,79 @@ TEST(OnCpu, ShortOperatorsOfOneLine) {
             "(encode)");
   EXPECT_FALSE(loop(99, 2, 3).has("H12"));
   EXPECT_FALSE(loop(300, 1, 1).has("H12"));  // 300 of 1,000 µs
+}
+
+/// A step of 1,000 µs: forward 300, backward 500, the optimizer 200; what the recorder saw in one step.
+Advice trained(const std::string& training) {
+  int number = 0;
+  return advice_of(
+      [&](Loop& l) {
+        const std::string sequence = fmt::format(R"("Sequence number": {})", ++number);
+        l.op("aten::mm", 300, sequence);
+        l.op("autograd::engine::evaluate_function: MmBackward0", 500, sequence);
+        l.range("user_annotation", "Optimizer.step#Adam.step", 200);
+      },
+      "\"training\": {" + training + "}, ");
+}
+
+TEST(OnCpu, GradientsThatNobodyReads) {
+  const Advice advice = trained(
+      R"("gradients": 1000, "unread": {"parameters": 9, "elements": 400, "names": ["a.weight", "b.bias"]})");
+  EXPECT_EQ(
+      advice.cell("G05", "title"),
+      "The backward pass computes gradients that no optimizer reads: those of 9 parameters, 40.0 % of all "
+      "elements (a.weight, b.bias, …)");
+  EXPECT_EQ(advice.cell("G05", "saving_low"), "40000");  // 0.2 × 0.4 × 500
+  EXPECT_EQ(advice.cell("G05", "saving_high"), "500000");
+  EXPECT_FALSE(trained(R"("gradients": 1000, "unread": {"parameters": 1, "elements": 49})").has("G05"));
+  EXPECT_FALSE(trained("").has("G05"));
+}
+
+// Half of the elements are in rows without a gradient: half of the optimizer's 200 µs.
+TEST(OnCpu, DenseGradientsOfAnEmbedding) {
+  const auto embedding = [](int touched) {
+    return trained(
+        fmt::format(R"("gradients": 160000, "embeddings": [{{"name": "words.weight", "rows": 10000, )"
+                    R"("touched": {}, "elements": 100000, "bytes": 400000}}])",
+                    touched));
+  };
+  const Advice advice = embedding(2000);
+  EXPECT_EQ(
+      advice.cell("H13", "title"),
+      "Each step fills and applies a dense gradient of 10,000 rows of words.weight (391 KiB), 20.0 % of "
+      "which were used");
+  EXPECT_EQ(advice.cell("H13", "saving_low"), "50000");
+  EXPECT_EQ(advice.cell("H13", "saving_high"), "100000");
+  EXPECT_FALSE(embedding(2501).has("H13"));
+}
+
+TEST(OnCpu, AnomalyDetection) {
+  const Advice advice = trained(R"("anomaly": true)");
+  EXPECT_EQ(advice.cell("H14", "saving_low"), "0");
+  EXPECT_EQ(advice.cell("H14", "saving_high"), "680000");  // 0.85 of forward and backward
+  EXPECT_FALSE(trained(R"("anomaly": false)").has("H14"));
+}
+
+// Two passes of the model per optimizer step, each with a reduction of 100 µs after it.
+TEST(OnCpu, GradientsReducedInEveryPass) {
+  const auto passes = [](int count) {
+    return advice_of([&](Loop& l) {
+      for (int i = 0; i < count; ++i)
+        l.op("DistributedDataParallel.forward", 100)
+            .op("aten::mm", 100)
+            .beside("gloo:all_reduce", 0, 100)
+            .pass(100);
+      l.range("user_annotation", "Optimizer.step#SGD.step", 100);
+    });
+  };
+  const Advice advice = passes(2);
+  EXPECT_EQ(
+      advice.cell("N12", "title"),
+      "Gradients are reduced in each of 2 backward passes per optimizer step, 2 collectives per step: 200 "
+      "µs of 700 µs per step are exposed");
+  EXPECT_EQ(advice.cell("N12", "saving_low"), "50000");    // half of one of the two
+  EXPECT_EQ(advice.cell("N12", "saving_high"), "120000");  // 1.2 times that one
+  EXPECT_FALSE(passes(1).has("N12"));
 }
 
 }  // namespace
