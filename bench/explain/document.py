@@ -46,25 +46,25 @@ def goals(outcome, source):
     top1, top3 = GOALS[source]
     alarms = resampled(runs, lambda r: sum(len(scores.false_alarms(run)) for run in r) / len(r) if r else None)
     rows = [
-        row("planted cause is the first finding", f"≥ {percent(top1)}", resampled(runs, lambda r: share(r, scores.named_first)),
+        row("planted cause is the first finding", f"≥ {percent(top1)}", share(runs, scores.named_first),
             percent, lambda v: v >= top1),
         row("planted cause is among the first three", f"≥ {percent(top3)}",
-            resampled(runs, lambda r: share(r, scores.named_among_three)), percent, lambda v: v >= top3),
+            share(runs, scores.named_among_three), percent, lambda v: v >= top3),
         row("notable findings on a healthy twin", "≤ 0.2", alarms, plain, lambda v: v <= 0.2),
-        row("healthy twins with a finding of the planted kind", "0 %", resampled(runs, lambda r: share(r, scores.planted_on_twin)),
+        row("healthy twins with a finding of the planted kind", "0 %", share(runs, scores.planted_on_twin),
             percent, lambda v: v == 0),
-        row("measured saving lies in the range", "≥ 80 %", resampled(with_finding, lambda r: share(r, scores.covered)), percent,
+        row("measured saving lies in the range", "≥ 80 %", share(with_finding, scores.covered), percent,
             lambda v: v >= 0.8),
         row("width of the range, share of the step (median)", "≤ 0.25", resampled(with_finding, scores.sharpness), plain,
             lambda v: v <= 0.25),
         row("middle of the range / measured (median)", "0.7 to 1.3", resampled(with_finding, scores.bias), plain,
             lambda v: 0.7 <= v <= 1.3),
-        row("remedy says the word of the table", "100 %", resampled(with_finding, lambda r: share(r, scores.says_the_word)), percent,
+        row("remedy says the word of the table", "100 %", share(with_finding, scores.says_the_word), percent,
             lambda v: v == 1),
     ]
     if source == "G":
         rows += trap_rows(outcome) + pair_rows(outcome)
-    return table(("", "goal", "result", "95 % of resampled seeds", ""), rows)
+    return table(("", "goal", "result", "95 % interval", ""), rows)
 
 
 def trap_rows(outcome):
@@ -72,20 +72,20 @@ def trap_rows(outcome):
     looking = [one for one in outcome.caught if one.trap.never]
     return [
         row("traps without a finding of the kind they look like", "100 %",
-            resampled(looking, lambda r: share(r, scores.avoided)), percent, lambda v: v == 1),
-        row("traps that cannot be judged and are not", "100 %", resampled(unjudgeable, lambda r: share(r, scores.abstained)),
+            share(looking, scores.avoided), percent, lambda v: v == 1),
+        row("traps that cannot be judged and are not", "100 %", share(unjudgeable, scores.abstained),
             percent, lambda v: v == 1),
     ]
 
 
 def pair_rows(outcome):
     return [
-        row("two causes at once: those that limit are among the first three", "100 %", resampled(outcome.pairs, lambda r: share(r, scores.both_named)),
+        row("two causes at once: those that limit are among the first three", "100 %", share(outcome.pairs, scores.both_named),
             percent, lambda v: v == 1),
-        row("two causes at once: in the order of their savings", "100 %", resampled(outcome.pairs, lambda r: share(r, scores.in_order)),
+        row("two causes at once: in the order of their savings", "100 %", share(outcome.pairs, scores.in_order),
             percent, lambda v: v == 1),
         row("two causes at once: joint saving at most a quarter too high", "100 %",
-            resampled(outcome.pairs, lambda r: share(r, scores.modest)), percent, lambda v: v == 1),
+            share(outcome.pairs, scores.modest), percent, lambda v: v == 1),
     ]
 
 
@@ -96,13 +96,13 @@ def calibration(outcome):
     for level in LEVELS:
         of_level = [one for one in said if one.level == level]
         goal = wanted[level]
-        figure = resampled(of_level, lambda r: share(r, lambda one: one.right))
+        figure = share(of_level, lambda one: one.right)
         rows.append((*row(level, f"≥ {percent(goal)}" if goal else "–", figure, percent,
                           None if goal is None else lambda v, goal=goal: v >= goal),
                      figure.count))
     return ("## Is the confidence deserved?\n\nOf the first findings of faulty runs, and of every finding where nothing of the "
             "kind is wrong, the share that is right.\n\n" +
-            table(("confidence", "goal", "right", "95 % of resampled seeds", "", "findings"), rows))
+            table(("confidence", "goal", "right", "95 % interval", "", "findings"), rows))
 
 
 def by_cause(outcome, source):
@@ -111,7 +111,8 @@ def by_cause(outcome, source):
     for number in numbers:
         runs = [run for run in outcome.runs if run.source == source and run.number == number]
         with_finding = [run for run in runs if scores.named(run)]
-        first = f"{sum(map(scores.named_first, runs))} of {len(runs)}"
+        first = share(runs, scores.named_first)
+        first = f"{sum(map(scores.named_first, runs))} of {len(runs)} ({percent(first.low)} to {percent(first.high)})"
         rows.append((f"{number} {runs[0].name}", " ".join(runs[0].rules), first,
                      sum(map(scores.named_among_three, runs)), sum(len(scores.false_alarms(run)) for run in runs),
                      f"{sum(map(scores.covered, with_finding))} of {len(with_finding)}",
@@ -211,7 +212,8 @@ def head(outcome):
             "is notable when the low end of its saving is at least 1 % of the step and it limits now. Seeds vary sizes, step "
             "length (5 to 200 ms), how far the host is ahead, 3 % noise on every duration, and add up to two small costs of at "
             "most 2 % of the step; a finding that names one of those is no false alarm, nor is exposed communication (N01) of several ranks where the twin, simulated with transfers of 0.8 and of 0.2 of their length, gains what is said. Of two causes at once, one that hides behind the other, and saves under 1 % of the step alone and after "
-            "it, need not be named; savings that differ by less than a tenth, or 1 % of the step, have no order.")
+            "it, need not be named; savings that differ by less than a tenth, or 1 % of the step, have no order. Intervals of shares are "
+            "binomial (Wilson), others come from resampling the seeds.")
 
 
 def left_out(outcome):

@@ -1,4 +1,5 @@
-"""Scores of runs, each with its confidence interval from resampling the seeds."""
+"""Scores of runs with 95 % intervals: of shares by Wilson's formula, of other figures by resampling the seeds."""
+import math
 import random
 import statistics
 from dataclasses import dataclass
@@ -34,8 +35,21 @@ def resampled(items, of):
     return Figure(value, values[len(values) * 25 // 1000], values[min(len(values) - 1, len(values) * 975 // 1000)], len(items))
 
 
+def wilson(hits, count):
+    """95 % interval of a share of independent trials (Wilson, 1927)."""
+    z = 1.959964
+    share, scale = hits / count, 1 + z * z / count
+    middle = (share + z * z / (2 * count)) / scale
+    half = z * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count)) / scale
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
 def share(items, test):
-    return sum(map(test, items)) / len(items) if items else None
+    """The share of the items that pass the test, as a Figure."""
+    if not items:
+        return Figure(None, None, None, 0)
+    hits = sum(map(test, items))
+    return Figure(hits / len(items), *wilson(hits, len(items)), len(items))
 
 
 def named_first(run):

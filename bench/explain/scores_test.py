@@ -84,11 +84,19 @@ class Scores(unittest.TestCase):
     def test_intervals_come_from_whole_seeds(self):
         good, bad = answer(found("I01", 10, 30)), answer()
         runs = [run(good, answer(), seed) for seed in (1, 2)] + [run(bad, answer(), 3), run(bad, answer(), 4)]
-        figure = scores.resampled(runs, lambda r: scores.share(r, scores.named_first))
+        figure = scores.resampled(runs, lambda r: sum(map(scores.named_first, r)) / len(r))
         self.assertEqual((figure.value, figure.count), (0.5, 4))
         self.assertLess(figure.low, 0.1)
         self.assertGreater(figure.high, 0.9)
         self.assertIsNone(scores.resampled([], scores.sharpness).value)
+
+    def test_intervals_of_shares_are_binomial(self):
+        figure = scores.share([1] * 30, bool)
+        self.assertEqual((figure.value, figure.count, figure.high), (1.0, 30, 1.0))
+        self.assertAlmostEqual(figure.low, 0.8865, places=4)  # 30 / (30 + 1.96²)
+        figure = scores.share([1, 1, 1, 0, 0], bool)
+        self.assertAlmostEqual(figure.low, 0.2307, places=4)
+        self.assertAlmostEqual(figure.high, 0.8824, places=4)
 
     def test_a_saying_is_right_when_it_names_what_was_planted(self):
         runs = [run(answer(found("I01", 1, 2)), answer(found("H01", 2, 3, "medium"))), run(answer(found("H04", 1, 2)), answer())]
