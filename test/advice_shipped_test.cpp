@@ -52,7 +52,7 @@ std::vector<Shipped> shipped() {
        "cannot tell",
        {"H10"}},
       {ours + "transformer_stacks_memory.pt.trace.json.gz",
-       {"", "host times only", "H03", {"H10"}, {"I01"}},
+       {"", "host times only", "H10", {"H03"}, {"I01"}},
        "findings",
        {"H03", "H10"}},
       {at("test/data/gloo_ranks"),

@@ -32,6 +32,10 @@ def said(lines, key):
     return ""
 
 
+def all_programs(folder):
+    return sorted(one.parent.name for one in folder.glob("*/faulty.py"))
+
+
 def run(command, folder):
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=LIMIT_S, check=False)
     if done.returncode != 0:
@@ -108,7 +112,7 @@ def main():
     parser.add_argument("--output", type=Path, default=HERE / "looked.json")
     options = parser.parse_args()
     answers.PROGRAM = options.program.resolve()
-    names = options.programs.split(",") if options.programs else sorted(one.parent.name for one in options.folder.glob("*/faulty.py"))
+    names = options.programs.split(",") if options.programs else all_programs(options.folder)
     os.environ.setdefault("PYTHONHASHSEED", "0")
     entries = []
     with tempfile.TemporaryDirectory() as scratch:

@@ -126,7 +126,7 @@ std::string phases_of_step(const Evidence& e) {
   });
   const bool seen = std::any_of(phases.begin(), phases.end(), [](const auto* p) { return p->ops > 0; });
   std::erase_if(phases, [&](const auto* p) {
-    return p->share < kNamedPhase || (p->phase == analyze::Phase::other && !seen);
+    return !(p->share >= kNamedPhase) || (p->phase == analyze::Phase::other && !seen);
   });
   std::stable_sort(phases.begin(), phases.end(),
                    [](const auto* a, const auto* b) { return a->time > b->time; });

@@ -24,7 +24,8 @@ TEST(Bound, HostTimesSayWhatAStepTakes) {
   EXPECT_EQ(cells(report.tables[0], "headline"),
             Cells{"No device activity is recorded: 25.0 % of each 1.00 ms step is waiting for data."});
   EXPECT_EQ(cells(report.tables[0], "rank"), Cells{"-"});
-  EXPECT_EQ(cells(report.tables[1], "evidence"), Cells{"input_wait: 250 µs per step (25.0 %)"});
+  EXPECT_EQ(cells(report.tables[1], "evidence"),
+            (Cells{"input_wait: 250 µs per step (25.0 %)", "phases: other, 750 µs per step"}));
 }
 
 TEST(Bound, AMachineWithoutAnAcceleratorNeedsNoDeviceActivity) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
+#include <iterator>
 #include <utility>
 
 #include "advise/cite.h"
@@ -28,7 +30,6 @@ void doubt(Claim& claim, int levels, const std::vector<Health>& health) {
 }
 
 /// A symptom is explained by the first of its causes that was found.
-
 struct ExplainedSymptom {
   RuleId symptom;
   RuleId causes[2];
@@ -39,6 +40,35 @@ constexpr ExplainedSymptom kExplainedSymptoms[] = {
     {RuleId::H05, {RuleId::H12, RuleId::H12}},       {RuleId::K01, {RuleId::H13, RuleId::H13}},
     {RuleId::H07, {RuleId::H11, RuleId::H11}, true}, {RuleId::I05, {RuleId::H11, RuleId::H11}, true},
 };
+
+/// A rule for what no other rule explains, and the categories of rules that explain it.
+struct Unexplained {
+  RuleId id;
+  std::initializer_list<Category> by;
+  std::initializer_list<RuleId> rules = {};
+};
+const Unexplained kUnexplained[] = {
+    {RuleId::I07, {Category::input}},
+    {RuleId::H15, {Category::host, Category::graph}},
+    {RuleId::H16,
+     {},
+     {RuleId::G01, RuleId::H02, RuleId::H05, RuleId::H07, RuleId::H11, RuleId::H12, RuleId::N02, RuleId::N05,
+      RuleId::N06}},
+    {RuleId::H17, {}, {RuleId::H03, RuleId::H04, RuleId::H12, RuleId::H13, RuleId::P03}},
+    {RuleId::S05, {Category::sync, Category::copy}},
+    {RuleId::A06, {Category::memory}}};
+
+void drop_explained(std::vector<Claim>& claims) {
+  for (const Unexplained& left : kUnexplained) {
+    const bool explained = std::any_of(claims.begin(), claims.end(), [&](const Claim& claim) {
+      const Category category = report::category_of(claim.id);
+      return claim.id != left.id &&
+             (std::find(left.by.begin(), left.by.end(), category) != left.by.end() ||
+              std::find(left.rules.begin(), left.rules.end(), claim.id) != left.rules.end());
+    });
+    if (explained) std::erase_if(claims, [&](const Claim& claim) { return claim.id == left.id; });
+  }
+}
 
 /// Appends "K02: its title (its evidence)" to the evidence of the cause.
 void attach(Claim& cause, const Claim& symptom) {
@@ -66,6 +96,17 @@ void merge(Claim& into, const Claim& claim) {
   into.shortens_kernels |= claim.shortens_kernels;
 }
 
+/// H10 says where the work is. A rule that knows what to change about it makes the promise.
+void promise_once(std::vector<Claim>& claims) {
+  constexpr RuleId kOfTheWork[] = {RuleId::K01, RuleId::K09, RuleId::P03, RuleId::G05,
+                                   RuleId::G06, RuleId::H05, RuleId::H12, RuleId::H14};
+  const bool known = std::any_of(claims.begin(), claims.end(), [&](const Claim& claim) {
+    return std::find(std::begin(kOfTheWork), std::end(kOfTheWork), claim.id) != std::end(kOfTheWork);
+  });
+  for (Claim& claim : claims)
+    if (known && claim.id == RuleId::H10) claim.saving_low = claim.saving_high = report::kNoInt;
+}
+
 }  // namespace
 
 std::vector<Claim> claims_of(const Evidence& evidence, Bound bound, const std::vector<Health>& health) {
@@ -80,6 +121,8 @@ std::vector<Claim> claims_of(const Evidence& evidence, Bound bound, const std::v
     doubt(*claim, permission.doubt, health);
     claims.push_back(std::move(*claim));
   }
+  drop_explained(claims);
+  promise_once(claims);
   return claims;
 }
 

@@ -110,6 +110,10 @@ std::optional<OwnPlace> dearest_place(const Evidence& e, std::int64_t LineNode::
     if (of->line == place.line->line) place.all = of;
   const LineNode* most = dearest_below(place.line - all.data());
   if (most != nullptr && is_part(most->*cost, place.cost, kMuchOfCost)) {
+    for (const LineNode* child = dearest_below(most - all.data());
+         child != nullptr && is_part(child->*cost, most->*cost, kMostOfCost);
+         child = dearest_below(most - all.data()))
+      most = child;
     place.most = most;
     place.of_most = most->*cost;
   }
@@ -120,6 +124,13 @@ std::optional<OwnPlace> dearest_place(const Evidence& e, std::int64_t LineNode::
   for (const LineNode* node : nodes)
     if (is_below(all, *node, *place.line)) place.repeats = std::max(place.repeats, node->repeats);
   return place;
+}
+
+const LineNode* checkpointing_line(const Evidence& e) {
+  const LineNode* most = nullptr;
+  for (const LineNode* node : e.mine(e.reports().lines.nodes, "Lines by caller"))
+    if (node->checkpoints && (most == nullptr || node->total > most->total)) most = node;
+  return most;
 }
 
 const analyze::LineSums* line_sums(const Evidence& e) {

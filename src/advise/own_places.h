@@ -35,6 +35,9 @@ struct OwnPlace {
 /// line has that cost.
 std::optional<OwnPlace> dearest_place(const Evidence& evidence, std::int64_t analyze::LineNode::* cost);
 
+/// The line with most time that calls torch.utils.checkpoint; nullptr without one.
+const analyze::LineNode* checkpointing_line(const Evidence& evidence);
+
 /// The rank's sums of `lines`; nullptr without a main thread.
 const analyze::LineSums* line_sums(const Evidence& evidence);
 

@@ -70,6 +70,11 @@ namespace stepscope::advise {
   X(double, kMeasuredKernel, 1.3, "times as fast: the fastest kernel for a convolution, at most", "chosen") \
   X(double, kRecomputeShare, 0.10, "of compute time: recomputed activations", "chosen") \
   X(double, kRecomputeLeast, 0.2, "of the time of recomputation: saved by recomputing less, at least", "chosen") \
+  X(double, kRecomputeOnCpuLeast, 0.6, "of the time of recomputation on a CPU: saved by recomputing nothing, at least", "chosen: kept activations have to be read from memory") \
+  X(double, kRecomputeOnCpuMost, 1.2, "of the time of recomputation on a CPU: saved by recomputing nothing, at most", "as kSlowedToo: the modules and Python around the operators go, too") \
+  X(double, kAgainShare, 0.05, "of the window: nodes of the backward pass that go through an operator again", "a backward pass per loss costs much more") \
+  X(double, kAgainLeast, 0.6, "of the time of repeated nodes: saved by one backward pass, at least", "chosen: the one pass adds the gradients of all losses first") \
+  X(double, kMaxDeeper, 0.02, "of nodes: belong to gradients of gradients; above it, repeated nodes are needed", "0 where no graph of a gradient is made") \
   X(double, kRecomputeMost, 0.9, "of the time of recomputation: saved by recomputing less, at most", "chosen") \
   X(std::int64_t, kMinEqualKernels, 20, "equal kernels per step", "chosen") \
   X(double, kDriftPace, 1.05, "times as long: equal kernels in the last third of the steps against the first", "chosen: kernels vary by at most 1.5 % in recorded steps") \
@@ -114,6 +119,7 @@ namespace stepscope::advise {
   X(double, kSlowerOpsShare, 0.4, "of operator time: operators that take 1.3 times as long or longer", "0.47 in a step that lost its CPU, at most 0.18 in 30 other recorded steps") \
   X(double, kHostPace, 1.2, "times the median step's time per operator", "1.24 in a step that lost its CPU, at most 1.13 in others except first steps") \
   X(double, kSamePace, 0.03, "of the median step's time per kernel", "kernels vary by at most 1.5 % in recorded steps") \
+  X(double, kContentionShare, 0.03, "of the window: what other load costs, where only a CPU works", "1 to 2 % in healthy programs on a machine with other jobs") \
   X(double, kContentionPessimism, 0.7, "of the ideal saving: other load removed", "0.82 or more of it was gained in real and simulated programs; chosen: some load stays") \
   X(double, kPythonShare, 0.10, "of the window: idle while only Python runs", "interpreter work alone rarely exceeds it unless it is the limit") \
   X(double, kTopFrameShare, 0.20, "of the idle time while only Python runs: in one line of the program", "chosen: below it, no line is worth naming") \
@@ -157,7 +163,9 @@ namespace stepscope::advise {
   X(double, kSureWorth, 0.01, "of the step: the low end of a saving worth acting on", "less is noise") \
   X(double, kPossibleWorth, 0.03, "of the step: the high end of a saving worth acting on", "chosen") \
   X(double, kCpuOperatorShare, 0.20, "of the recording: one operator, where only a CPU works", "chosen") \
+  X(double, kWorkMost, 0.6, "of the work of one line, where only a CPU works: saved at most", "0.4 to 0.6 in programs of bench/unseen whose fault was such a line") \
   X(double, kOutlierWorth, 0.02, "of the step: outliers spread over all steps, where only a CPU works", "chosen: a busy machine makes one step in fifty 30 % longer") \
+  X(double, kHole, 0.10, "of the window: idle time that the report must explain", "another tenth of a step is worth a look, as in the bound test") \
   X(double, kOwnShare, 0.10, "of the window: a line of the program besides the model", "chosen: the verdict leaves no hole above a tenth") \
   X(double, kMostOfCost, 0.6, "of a cost: held by one called line, which is then the place", "chosen") \
   X(double, kMuchOfCost, 0.3, "of a cost: held by one called line, which is worth naming", "chosen") \

@@ -1,7 +1,11 @@
 // Rules of programs that run on the CPU alone (H10).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "advise/own_places.h"
 #include "advise/rules/constants.h"
@@ -10,22 +14,26 @@
 #include "advise/say.h"
 #include "advise/see.h"
 #include "report/names.h"
+#include "report/statistics.h"
 
 namespace stepscope::advise {
 namespace {
+
+using report::format_value;
 
 /// Where the work is done, if a line calls most of it.
 std::optional<Claim> dearest_line(const Evidence& e) {
   const auto place = dearest_place(e, &analyze::LineNode::work);
   if (!place || e.share(place->cost) < kCpuOperatorShare) return std::nullopt;
+  const analyze::LineNode& named = place->model == nullptr && place->most ? *place->most : *place->line;
   std::string ops;
-  if (!place->line->op.empty()) ops = ": mostly " + place->line->op;
-  if (!ops.empty() && !place->line->inputs.empty())
-    ops += " of " + report::short_name(place->line->inputs, 60);
+  if (!named.op.empty()) ops = ": mostly " + named.op;
+  if (!ops.empty() && !named.inputs.empty()) ops += " of " + report::short_name(named.inputs, 60);
   Claim f = claim(
       e, RuleId::H10,
       fmt::format("{} of {} per step are operators of {}, forward and backward{}",
                   ns(place->cost / e.steps()), ns(e.step_length()), place->quoted() + place->inside(), ops));
+  save(f, place->cost / e.steps(), 0, kWorkMost);
   f.confidence = Confidence::low;
   f.because = "samples of the stack name the line; whether all of its work is needed is not in the file";
   f.evidence = {see::lines(fmt::format("work, {}", per_step(e, place->cost)))};
@@ -39,31 +47,50 @@ std::optional<Claim> dearest_line(const Evidence& e) {
   return f;
 }
 
-std::optional<Claim> largest_operator(const Evidence& e) {
+/// Compiling is G01's.
+bool is_compilation(std::string_view op) { return op.ends_with("(dynamo_timed)"); }
+
+/// "; aten::mm, inside it or others, takes 40 ms, at 20 GFLOP/s": the operator with most time of its own.
+std::string largest_self(const Evidence& e) {
   const analyze::Operator* most = nullptr;
   for (const analyze::Operator* own : e.mine(e.reports().operators.operators, "Operators"))
-    if (!own->name.ends_with("(dynamo_timed)") &&  // compiling: G01
-        (most == nullptr || own->host_self > most->host_self))
-      most = own;
+    if (!is_compilation(own->name) && (most == nullptr || own->host_self > most->host_self)) most = own;
   const std::int64_t recorded = e.fact(&Facts::host_span);
-  if (most == nullptr || recorded <= 0) return std::nullopt;
-  const double share = static_cast<double>(most->host_self) / static_cast<double>(recorded);
-  if (share < kCpuOperatorShare) return std::nullopt;
-  Claim f = claim(e, RuleId::H10,
-                  fmt::format("{} takes {} of {} on the CPU{}", most->name,
-                              ns(static_cast<std::int64_t>(share * static_cast<double>(e.step_length()))),
-                              ns(e.step_length()),
-                              most->flop_rate > 0
-                                  ? ", at " + report::format_value(most->flop_rate, report::Unit::flop_per_s)
-                                  : ""));
+  if (most == nullptr || recorded <= 0) return "";
+  const double share = report::ratio(most->host_self, recorded);
+  if (share < kCpuOperatorShare) return "";
+  const auto time = static_cast<std::int64_t>(share * static_cast<double>(e.step_length()));
+  return fmt::format(
+      "{} takes {}{}", most->name, ns(time),
+      most->flop_rate > 0 ? ", at " + report::format_value(most->flop_rate, report::Unit::flop_per_s) : "");
+}
+
+/// Without a line: the call with most work, or the operator with most time of its own.
+std::optional<Claim> largest_operator(const Evidence& e) {
+  auto calls = e.mine(e.reports().lines.calls, "Work by call");
+  std::erase_if(calls, [](const auto* of) { return is_compilation(of->op); });
+  const analyze::CallWork* call =
+      !calls.empty() && e.share(calls.front()->work()) >= kCpuOperatorShare ? calls.front() : nullptr;
+  const std::string self = largest_self(e);
+  if (call == nullptr && self.empty()) return std::nullopt;
+  std::string title = self + fmt::format(" of {} per step", ns(e.step_length()));
+  if (call != nullptr)
+    title = fmt::format("{} of {} per step are {} × {}{}{}{}{}", ns(call->work() / e.steps()),
+                        ns(e.step_length()),
+                        format_value(std::max<std::int64_t>(1, call->calls / e.steps()), report::Unit::count),
+                        call->op, call->inputs.empty() ? "" : " of " + report::short_name(call->inputs, 60),
+                        call->backward > 0 ? ", forward and backward" : "", self.empty() ? "" : "; ", self);
+  Claim f = claim(e, RuleId::H10, std::move(title));
   f.confidence = Confidence::low;
   f.because = "the file does not show how fast this CPU could be or how many threads it may use";
-  f.evidence = {see::operators("host_self, flop_rate")};
+  f.evidence = {see::lines("work by call"), see::operators("host_self, flop_rate")};
   f.remedy = fmt::format(
-      "torch.set_num_threads() with the number of cores, torch.compile, {}bfloat16 if the CPU supports it, "
-      "torch.inference_mode() outside training.",
-      most->name.find("conv") != std::string_view::npos ? "channels_last, " : "");
-  f.verify = "A higher flop_rate in `stepscope show operators`.";
+      "Ask whether all of it is needed, and on so many elements. `stepscope record -- python ...` or "
+      "with_stack=True "
+      "names the line. Then torch.compile, {}bfloat16 if the CPU supports it, torch.inference_mode() outside "
+      "training.",
+      (call != nullptr ? call->op : self).find("conv") != std::string_view::npos ? "channels_last, " : "");
+  f.verify = "Less time in these calls in `stepscope show lines`.";
   f.effort = Effort::one_line;
   return f;
 }
@@ -76,11 +103,12 @@ std::optional<Claim> cpu_operator(const Evidence& e, Bound bound) {
 
 constexpr Rule kCpuRules[] = {
     {RuleId::H10, "one operator takes much of the step on the CPU", false, cpu_operator,
-     R"(Looks at: `operators`, `host_self` ÷ `host_span` of `overview`. Fires for the largest operator if its
-share is at least kCpuOperatorShare and neither a device nor a call of a device's runtime is recorded. Where
-Python stacks are recorded: the line of `lines` with most `work`, found as for H11.
+     R"(Looks at: the line of `lines` with most `work`, found as for H11. Fires if it holds kCpuOperatorShare of the
+window and neither a device nor a call of a device's runtime is recorded. Without such a line: the call with most work
+(*Work by call*), and the operator with most time of its own (`operators`: `host_self` ÷ `host_span` of `overview`).
 
-Saving: none is estimated: what the CPU could do is not in the file.
+Saving: for a line, nothing to kWorkMost of its work: whether it is needed is not in the file. For an operator, and
+where a rule of the same work fires (K01, K09, P03, G05, G06, H05, H12, H14), none is estimated.
 
 Silent on: recordings that lack their device events.)"},
 };

@@ -48,10 +48,36 @@ constexpr std::string_view kBroadcastDoc =
     R"(Looks for `unflatten_dense_tensors`, at least once per step, in a program that calls
 DistributedDataParallel.forward: DDP broadcasts buffers from rank 0 and unpacks them one by one. Saving:
 replay without both, at least `kBroadcastPessimism` of it. That is much where the host limits, and next to
-nothing where the device does. If the recording cannot be replayed: the idle time inside these ranges.)";
+nothing where the device does. If the recording cannot be replayed: the idle time inside these ranges.
 
-std::optional<Claim> buffer_broadcast(const Evidence& e, Bound) {
+Where no device works: `gloo:broadcast` at least once per step and kCollectiveShare of the window. Saving:
+kBroadcastPessimism to kSlowedToo of its time.)";
+
+constexpr const char* kNoBroadcast =
+    "DistributedDataParallel(..., broadcast_buffers=False), in newer PyTorch forward_sync_buffers=False, "
+    "where "
+    "buffers such as BatchNorm statistics may differ per rank; SyncBatchNorm otherwise. A constant table "
+    "belongs outside the module, or in a parameter with requires_grad=False.";
+
+/// The ranks of the CPU's jobs wait in each broadcast.
+std::optional<Claim> broadcast_on_cpu(const Evidence& e) {
+  const analyze::Launched& broadcasts = e.launched_in("gloo:broadcast");
+  if (broadcasts.ranges < e.steps() || e.share(broadcasts.host) < kCollectiveShare) return std::nullopt;
+  Claim f = claim(e, RuleId::N10,
+                  fmt::format("Every forward pass broadcasts the model's buffers: {} of {} per step",
+                              ns(broadcasts.host / e.steps()), ns(e.step_length())));
+  save(f, broadcasts.host / e.steps(), kBroadcastPessimism, kSlowedToo);
+  f.confidence = Confidence::high;
+  f.because = "the broadcasts are in the file";
+  f.evidence = {see::operators("gloo:broadcast")};
+  f.remedy = kNoBroadcast;
+  f.verify = "No broadcast in DistributedDataParallel.forward.";
+  return f;
+}
+
+std::optional<Claim> buffer_broadcast(const Evidence& e, Bound bound) {
   if (e.fact(&Facts::ddp_calls) == 0) return std::nullopt;
+  if (bound == Bound::host_only) return broadcast_on_cpu(e);
   const analyze::Launched& copies = e.launched_in("unflatten_dense_tensors");
   if (copies.ranges < e.steps()) return std::nullopt;
   Claim f = claim(e, RuleId::N10,
@@ -62,9 +88,7 @@ std::optional<Claim> buffer_broadcast(const Evidence& e, Bound) {
   f.confidence = Confidence::high;
   f.because = "the broadcasts and their unpacking are in the file";
   f.evidence = {see::operators("unflatten_dense_tensors")};
-  f.remedy =
-      "DistributedDataParallel(..., broadcast_buffers=False) where BatchNorm statistics may differ per rank; "
-      "SyncBatchNorm otherwise.";
+  f.remedy = kNoBroadcast;
   f.verify = "No broadcast in DistributedDataParallel.forward.";
   return f;
 }

@@ -158,7 +158,8 @@ TEST(HostRules, AnOperatorOfACpuProgram) {
     events.add(other, "cudaGetDevice", 5, 5, 900, 100);
     return Advice(events.text());
   };
-  EXPECT_EQ(program(200, "cpu_op").cell("H10", "title"), "aten::mm takes 200 µs of 1.00 ms on the CPU");
+  EXPECT_EQ(program(200, "cpu_op").cell("H10", "title"),
+            "200 µs of 1.00 ms per step are 1 × aten::mm; aten::mm takes 200 µs");
   EXPECT_FALSE(program(199, "cpu_op").has("H10"));
   EXPECT_FALSE(program(200, "cuda_runtime").has("H10"));
 }

@@ -1,65 +1,12 @@
 #include <gtest/gtest.h>
 
-#include <functional>
-
-#include "make_program.h"
+#include "advise/rules/loop_for_test.h"
 
 namespace stepscope::advise {
 namespace {
 
 using test::Advice;
 using test::Cells;
-using test::EventText;
-
-/// Steps on one thread, one after the other. The body of a step adds ranges at the thread's current time.
-class Loop {
- public:
-  void step(int number, const std::function<void(Loop&)>& body) {
-    const int begin = at_;
-    body(*this);
-    events_.add("user_annotation", fmt::format("ProfilerStep#{}", number), 5, 5, begin, at_ - begin);
-  }
-  Loop& range(const std::string& category, const std::string& name, int length,
-              const std::string& args = "") {
-    events_.add(category, name, 5, 5, at_, length, args);
-    at_ += length;
-    return *this;
-  }
-  Loop& op(const std::string& name, int length, const std::string& args = "") {
-    return range("cpu_op", name, length, args);
-  }
-  /// A call that begins now; time does not pass.
-  Loop& frame(const std::string& name, int length) {
-    events_.add("python_function", name, 5, 5, at_, length);
-    return *this;
-  }
-  Loop& pass(int length) {
-    at_ += length;
-    return *this;
-  }
-  /// `count` operators of `length` in a range of that name.
-  Loop& ops_in(const std::string& name, int count, int length) {
-    events_.add("user_annotation", name, 5, 5, at_, count * length);
-    for (int i = 0; i < count; ++i) op("aten::add_", length);
-    return *this;
-  }
-  Loop& beside(const std::string& name, int from, int length) {
-    events_.add("user_annotation", name, 5, 9, at_ + from, length);
-    return *this;
-  }
-  const std::string& text() const { return events_.text(); }
-
- private:
-  EventText events_;
-  int at_ = 0;
-};
-
-/// `head`: members of the file before its events.
-Advice advice_of(const std::function<void(Loop&)>& body, const std::string& head = "") {
-  Loop loop;
-  for (int number = 1; number <= 10; ++number) loop.step(number, body);
-  return Advice(head, loop.text());
-}
 
 // 200 operators of 10 µs in 4 ms: recording cost 240 of the 2,000 µs. At least half of 1,760 goes, at most 85
 // % of 1,880.

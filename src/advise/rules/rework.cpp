@@ -4,8 +4,10 @@
 #include <algorithm>
 
 #include "advise/device_work.h"
+#include "advise/own_places.h"
 #include "advise/rules/constants.h"
 #include "advise/rules/families.h"
+#include "advise/rules/on_cpu.h"
 #include "advise/say.h"
 #include "advise/see.h"
 #include "report/statistics.h"
@@ -95,9 +97,37 @@ constexpr std::string_view kRecomputeDoc =
 of `kernels`). Saving: `kRecomputeLeast` to `kRecomputeMost` of it, by replay that spreads it over compute
 kernels; when the host limits, listed as `next`. Silent if memory is recorded and its peak plus the
 activations, if kept, exceeds `kFullestMemory` of the device's memory: then the program fits only because it
-recomputes. Low confidence without `[memory]` events.)";
+recomputes. Low confidence without `[memory]` events.
+
+Where no device works: kRecomputeShare of the window in operators of the forward pass below autograd's nodes
+(`lines`, recomputed). Saving: kRecomputeOnCpuLeast to kRecomputeOnCpuMost of it.)";
+
+std::optional<Claim> recompute_on_cpu(const Evidence& e) {
+  const analyze::LineSums* sums = line_sums(e);
+  if (!computes_on_cpu(e) || sums == nullptr || e.share(sums->recomputed) < kRecomputeShare)
+    return std::nullopt;
+  const analyze::LineNode* line = checkpointing_line(e);
+  const std::string where = line == nullptr ? "" : ": " + OwnPlace{.line = line}.quoted();
+  Claim f =
+      claim(e, RuleId::K09,
+            fmt::format(
+                "{} of {} per step repeat the forward pass in the backward pass (activation checkpointing){}",
+                ns(sums->recomputed / e.steps()), ns(e.step_length()), where));
+  save(f, sums->recomputed / e.steps(), kRecomputeOnCpuLeast, kRecomputeOnCpuMost);
+  f.confidence = Confidence::medium;
+  f.because =
+      "the operators are below autograd's nodes; whether their results would fit into memory is not recorded";
+  f.evidence = {see::lines("recomputed, " + per_step(e, sums->recomputed))};
+  f.remedy =
+      "Without checkpointing, if memory allows: call the blocks directly instead of through "
+      "torch.utils.checkpoint; else checkpoint fewer blocks.";
+  f.verify = "No recomputed time in `stepscope show lines`.";
+  f.effort = Effort::one_line;
+  return f;
+}
 
 std::optional<Claim> recompute(const Evidence& e, Bound bound) {
+  if (bound == Bound::host_only) return recompute_on_cpu(e);
   const auto works = e.mine(e.reports().kernels.recomputed, "Recomputed work");
   if (works.empty() || works.front()->share < kRecomputeShare) return std::nullopt;
   const double share = works.front()->share;

@@ -243,7 +243,7 @@ std::optional<Claim> cpu_contention(const Evidence& e, Bound bound) {
     lost += own.excess(i);
     if (slow++ == 0 || pace.host > own.steps[worst]->pace.host) worst = i;
   }
-  if (slow == 0) return std::nullopt;
+  if (slow == 0 || (bound == Bound::host_only && e.share(lost) < kContentionShare)) return std::nullopt;
   const analyze::StepPace& pace = own.steps[worst]->pace;
   const bool no_kernels = std::isnan(pace.device);
   Claim f = claim(e, RuleId::I06,
@@ -281,7 +281,7 @@ keep their pace (kSamePace) and the step is longer than the median.
 
 Saving: what these steps take beyond the median, spread over all steps; the low end is kContentionPessimism of
 it. Where no device is recorded, the low end is 0, as the file does not say what uses the CPU, and the high end
-kSlowedToo.
+kSlowedToo; it must be kContentionShare of the window.
 
 Silent on: one slow operator; kernels that slow down as well (clock); steps that are not longer.)"},
     {RuleId::H07, "the device idles between steps", true, pause_between_steps,

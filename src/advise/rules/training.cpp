@@ -1,5 +1,5 @@
-// Rules of what the recorder saw of a training step: gradients that nobody reads (G05), dense gradients of
-// embeddings (H13), debug switches (H14).
+// Rules of what the recorder saw of a training step: gradients that nobody reads (G05), a graph gone through
+// again (G06), dense gradients of embeddings (H13), debug switches (H14).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,6 +48,29 @@ std::optional<Claim> unread_gradients(const Evidence& e, Bound bound) {
       "If these layers are frozen: module.requires_grad_(False), or run them under torch.no_grad(), so that "
       "the backward pass ends above them. If not: give their parameters to the optimizer.";
   f.verify = "No unread_gradients in `stepscope show overview`, and a shorter backward pass in `phases`.";
+  f.effort = Effort::one_line;
+  return f;
+}
+
+std::optional<Claim> backward_again(const Evidence& e, Bound bound) {
+  const analyze::LineSums* sums = line_sums(e);
+  if (bound != Bound::host_only || sums == nullptr || e.share(sums->again) < kAgainShare ||
+      static_cast<double>(sums->deeper) > kMaxDeeper * static_cast<double>(sums->nodes))
+    return std::nullopt;
+  const auto place = dearest_place(e, &analyze::LineNode::in_backward);
+  Claim f = claim(
+      e, RuleId::G06,
+      fmt::format(
+          "The backward pass goes through the same operators several times: {} of {} per step are repeated{}",
+          ns(sums->again / e.steps()), ns(e.step_length()), place ? "; mostly in " + place->quoted() : ""));
+  save(f, sums->again / e.steps(), kAgainLeast, kSlowedToo);
+  f.confidence = Confidence::high;
+  f.because = "autograd's nodes carry the number of the operator that they go through";
+  f.evidence = {see::lines("again, " + per_step(e, sums->again))};
+  f.remedy =
+      "Add the losses and call backward() once: (loss_a + loss_b).backward(). retain_graph=True is then not "
+      "needed.";
+  f.verify = "No time `again` in `stepscope show lines`.";
   f.effort = Effort::one_line;
   return f;
 }
@@ -136,6 +159,14 @@ Saving: where no device is recorded, kUnreadLeast of that share of the backward 
 none is estimated.
 
 Silent on: recordings of other profilers; programs without torch.optim.)"},
+    {RuleId::G06, "the backward pass goes through the same graph several times", false, backward_again,
+     R"(Looks at: autograd's nodes whose operator another node of the same kind has gone through before (`lines`, again).
+Fires, where no device works, if they take kAgainShare of the window.
+
+Saving: kAgainLeast to kSlowedToo times that time.
+
+Silent on: gradients of gradients (more than kMaxDeeper of the nodes go through an operator that a node called), which
+need the graph twice.)"},
     {RuleId::H13, "an embedding gets a dense gradient, though few rows are used", false, dense_embedding,
      R"(Looks at: embeddings with a dense gradient, counted once by `stepscope record` as for G05. Fires for those of
 which at most kTouchedMost of the rows have a gradient, and, where no device is recorded, if the optimizer's

@@ -4,14 +4,16 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
 
-#include "analyze/list.h"
+#include "analyze/host/path_sum.h"
 #include "analyze/question.h"
 #include "base/text.h"
 #include "derive/call_paths.h"
 #include "derive/idle/host_pieces.h"
 #include "derive/phases.h"
 #include "derive/places/own_frames.h"
+#include "derive/places/repeated_work.h"
 #include "derive/places/short_operators.h"
 #include "derive/places/stack_pieces.h"
 #include "report/statistics.h"
@@ -23,8 +25,6 @@ using derive::kNoPath;
 using derive::PathId;
 using derive::Phase;
 using derive::StackPiece;
-using report::Role;
-using report::Unit;
 using timeline::Interval;
 using timeline::IntervalSet;
 using timeline::MeasuredSet;
@@ -37,30 +37,6 @@ using trace::StringId;
 
 constexpr std::size_t kMaxLines = 300;
 
-/// "nn.Module: Net_0" in recorded calls, "torch/nn/modules/module.py(…): …_call_impl" in samples.
-bool is_module_call(std::string_view frame) {
-  return frame.starts_with("nn.Module: ") ||
-         (has(frame, "torch/nn/modules/module.py(") && frame.ends_with("_call_impl"));
-}
-
-/// The calls of one operator by a line. Times in ns, with the backward pass.
-struct OpSum {
-  std::int64_t calls = 0;
-  Time time = 0, longest = 0;
-  Row longest_call = kNoRow;
-};
-
-/// What a path of lines cost, without the paths below it.
-struct PathSum {
-  Time time = 0, in_ops = 0, loading = 0, besides = 0, calling = 0, backward = 0, called_back = 0;
-  Time work = 0, computing = 0;
-  std::int64_t ops = 0;
-  Time first = 0, last = 0;  ///< of `time`, in the first and in the last third of the window
-  bool calls_module = false;
-  std::map<StringId, Time> callees;
-  std::map<StringId, OpSum> ops_by_name;
-};
-
 class RankLines {
  public:
   RankLines(const Derived& derived, const Rank& rank, trace::TrackId main)
@@ -71,6 +47,7 @@ class RankLines {
         own_(trace_, rank),
         backward_calls_(trace_.strings, derive::is_backward_call),
         module_calls_(trace_.strings, is_module_call),
+        checkpoint_calls_(trace_.strings, is_checkpoint_call),
         in_traceback_(trace_.strings,
                       [](std::string_view frame) { return frame.starts_with("traceback.py("); }),
         shapes_(trace_, rank, "Input Dims"),
@@ -94,7 +71,13 @@ class RankLines {
   }
 
   void add_to(Lines& of) {
-    LineSums sums{rank_.rank, 0, besides_.length_in(window_), calling_.length_in(window_), 0, 0, 0};
+    LineSums sums{
+        .rank = rank_.rank, .besides = besides_.length_in(window_), .calling = calling_.length_in(window_)};
+    const derive::RepeatedWork repeated = derive::repeated_work(trace_, rank_, nodes_, window_);
+    sums.recomputed = repeated.recomputed;
+    sums.again = repeated.again;
+    sums.nodes = repeated.nodes;
+    sums.deeper = repeated.deeper;
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
       add_piece(i);
       sums.known += pieces_[i].span.length();
@@ -104,6 +87,7 @@ class RankLines {
     add_operators(sums);
     add_nodes(sums);
     of.sums.push_back(sums);
+    add_call_work(of.calls, trace_, rank_, window_, main_operators_, nodes_);
     add_tree(of);
     add_lines(of);
   }
@@ -119,24 +103,28 @@ class RankLines {
   PathId path_around(Row frame, std::vector<StringId>& callees, bool& in_backward) {
     const EventTable& e = rank_.events;
     std::vector<Row> own;
-    std::vector<bool> calls_module;  // by own line: whether it reaches the next one through a module's call
-    bool through_module = false;
+    struct Through {
+      bool module = false, checkpoint = false;
+    };
+    std::vector<Through> through;  // by own line: what it calls on the way to the next one
+    Through so_far;
     for (Row row = frame; row != kNoRow && own.size() < derive::CallPaths::kDeepest; row = e.parent[row]) {
       if (e.kind[row] != trace::Kind::python) continue;
       if (own_(e.name[row])) {
         own.push_back(row);
-        calls_module.push_back(through_module);
-        through_module = false;
+        through.push_back(std::exchange(so_far, {}));
       } else {
         if (own.empty()) callees.push_back(e.name[row]);
-        through_module = through_module || module_calls_(e.name[row]);
+        so_far.module = so_far.module || module_calls_(e.name[row]);
+        so_far.checkpoint = so_far.checkpoint || checkpoint_calls_(e.name[row]);
       }
       in_backward = in_backward || backward_calls_(e.name[row]);
     }
     PathId path = kNoPath;
     for (std::size_t i = own.size(); i-- > 0;) {
       path = paths_.child(path, paths_.names.intern(trace_.name(rank_, own[i])));
-      if (calls_module[i]) sum_of(path).calls_module = true;
+      if (through[i].module) sum_of(path).calls_module = true;
+      if (through[i].checkpoint) sum_of(path).checkpoints = true;
     }
     return path;
   }
@@ -158,7 +146,10 @@ class RankLines {
     sum.time += time;
     sum.in_ops += derive::time_in(piece, in_ops_);
     sum.loading += derive::time_in(piece, loading_);
-    if (!in_backward) sum.besides += derive::time_in(piece, besides_);
+    if (in_backward)
+      sum.in_backward += time;
+    else
+      sum.besides += derive::time_in(piece, besides_);
 
     if (piece.span.begin < window_.begin + third) sum.first += time;
     if (piece.span.begin >= window_.end - third) sum.last += time;
@@ -273,7 +264,8 @@ class RankLines {
     besides_of_ = added_up(&PathSum::besides);
     calling_of_ = added_up(&PathSum::calling);
     const std::vector<Time> back = added_up(&PathSum::called_back), work = added_up(&PathSum::work),
-                            computing = added_up(&PathSum::computing);
+                            computing = added_up(&PathSum::computing),
+                            in_backward = added_up(&PathSum::in_backward);
     for (std::size_t p = 0; p < back.size(); ++p) calling_of_[p] += back[p];
     std::vector<std::int64_t> place(paths_.size(), -1);
     const std::size_t first = of.nodes.size();
@@ -299,7 +291,9 @@ class RankLines {
                           0,
                           {},
                           {},
-                          sums_[path].calls_module});
+                          sums_[path].calls_module,
+                          sums_[path].checkpoints,
+                          in_backward[path]});
       name_operator(of.nodes.back(), sums_[path]);
     }
   }
@@ -373,7 +367,8 @@ class RankLines {
   const Interval window_;
   const Column<StackPiece> pieces_;
   derive::OwnFrames own_;
-  trace::AskedOnce<bool (*)(std::string_view)> backward_calls_, module_calls_, in_traceback_;
+  trace::AskedOnce<bool (*)(std::string_view)> backward_calls_, module_calls_, checkpoint_calls_,
+      in_traceback_;
   const trace::ArgReader shapes_;
   const std::vector<Row> main_operators_;
   const std::vector<derive::NodeOf> nodes_;
@@ -384,40 +379,6 @@ class RankLines {
   std::vector<PathSum> sums_;                                       // by path
   std::vector<Time> total_, loading_of_, besides_of_, calling_of_;  // by path, with those below
 };
-
-const report::Sheet<LineCost> kLineSheet{"Lines",
-                                         report::Shape::table,
-                                         {report::rank_field<LineCost>(&LineCost::rank),
-                                          {"line", &LineCost::line},
-                                          {"text", &LineCost::text, Role::detail},
-                                          {"share", &LineCost::share, Unit::share, Role::share},
-                                          {"total", &LineCost::total, Unit::ns},
-                                          {"self", &LineCost::self, Unit::ns},
-                                          {"in_ops", &LineCost::in_ops, Unit::ns},
-                                          {"loading", &LineCost::loading, Unit::ns},
-                                          {"besides", &LineCost::besides, Unit::ns},
-                                          {"backward", &LineCost::backward, Unit::ns},
-                                          {"calling", &LineCost::calling, Unit::ns},
-                                          {"ops", &LineCost::ops, Unit::count},
-                                          {"growth", &LineCost::growth, Unit::none},
-                                          {"calls", &LineCost::calls, Role::detail}}};
-
-const report::Sheet<LineNode> kNodeSheet{"Lines by caller",
-                                         report::Shape::table,
-                                         {report::rank_field<LineNode>(&LineNode::rank),
-                                          {"depth", &LineNode::depth, Unit::count},
-                                          {"line", &LineNode::line},
-                                          {"total", &LineNode::total, Unit::ns},
-                                          {"self", &LineNode::self, Unit::ns},
-                                          {"besides", &LineNode::besides, Unit::ns},
-                                          {"backward", &LineNode::backward, Unit::ns},
-                                          {"calling", &LineNode::calling, Unit::ns},
-                                          {"ops", &LineNode::ops, Unit::count},
-                                          {"work", &LineNode::work, Unit::ns},
-                                          {"computing", &LineNode::computing, Unit::ns},
-                                          {"repeats", &LineNode::repeats, Unit::count},
-                                          {"op", &LineNode::op, Role::detail},
-                                          {"inputs", &LineNode::inputs, Role::detail}}};
 
 }  // namespace
 
@@ -431,16 +392,6 @@ Lines lines_of(const Derived& derived) {
         "No Python stack of the main thread is recorded. Record with `stepscope record`, or "
         "with_stack=True.");
   return of;
-}
-
-constinit const About lines_about = {};
-
-report::Report lines(const Derived& derived, const report::Params&) {
-  Lines of = lines_of(derived);
-  const bool several = derived.trace().several();
-  return {"lines",
-          {tabulate(kLineSheet, of.lines, several), tabulate(kNodeSheet, of.nodes, several)},
-          std::move(of.notes)};
 }
 
 }  // namespace stepscope::analyze

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyze/derived.h"
+#include "analyze/host/call_work.h"
 #include "report/sheet.h"
 
 namespace stepscope::analyze {
@@ -34,29 +35,36 @@ struct LineNode {
   std::string line, text;
   std::int64_t total = 0, self = 0, loading = 0, besides = 0, calling = 0, ops = 0;
   std::int64_t backward = 0;
-  std::int64_t work = 0;       ///< operators that it and the lines below called, with their backward pass
-  std::int64_t computing = 0;  ///< of `besides`, in operators that are not short
-  std::int64_t repeats = 0;    ///< most calls of one operator by the line itself
-  std::string op;              ///< the operator of its own with most `work`; "" for none
-  std::string inputs;          ///< shapes of the longest call of `op`, as the file writes them
-  bool calls_module = false;   ///< it calls an nn.Module in which lines of the program run
+  std::int64_t work = 0;         ///< operators that it and the lines below called, with their backward pass
+  std::int64_t computing = 0;    ///< of `besides`, in operators that are not short
+  std::int64_t repeats = 0;      ///< most calls of one operator by the line itself
+  std::string op;                ///< the operator of its own with most `work`; "" for none
+  std::string inputs;            ///< shapes of the longest call of `op`, as the file writes them
+  bool calls_module = false;     ///< it calls an nn.Module in which lines of the program run
+  bool checkpoints = false;      ///< it calls torch.utils.checkpoint
+  std::int64_t in_backward = 0;  ///< of `total`, inside a backward pass that it or a line below it called
 };
 
 /// Sums over a rank that need no stacks. Times in ns within the window.
 struct LineSums {
   std::int64_t rank = -1;
-  std::int64_t known = 0;      ///< of the window, with a stack of the main thread
-  std::int64_t besides = 0;    ///< phase other
-  std::int64_t calling = 0;    ///< short operators one after another, outside the backward pass
-  std::int64_t back = 0;       ///< the same for autograd's nodes
-  std::int64_t short_ops = 0;  ///< calls of these operators, and nodes
-  std::int64_t tracing = 0;    ///< Python's traceback formats a stack, by samples or calls
+  std::int64_t known = 0;       ///< of the window, with a stack of the main thread
+  std::int64_t besides = 0;     ///< phase other
+  std::int64_t calling = 0;     ///< short operators one after another, outside the backward pass
+  std::int64_t back = 0;        ///< the same for autograd's nodes
+  std::int64_t short_ops = 0;   ///< calls of these operators, and nodes
+  std::int64_t tracing = 0;     ///< Python's traceback formats a stack, by samples or calls
+  std::int64_t recomputed = 0;  ///< operators of the forward pass that the backward pass repeats
+  std::int64_t again = 0;       ///< autograd's nodes that go through an operator again, after the first time
+  std::int64_t nodes = 0;       ///< nodes that belong to an operator
+  std::int64_t deeper = 0;  ///< of these, nodes of operators that another node called: gradients of gradients
 };
 
 struct Lines {
   std::vector<LineCost> lines;  ///< by rank, most `total` first
   std::vector<LineNode> nodes;  ///< by rank; a node after its parent, siblings by `total`
   std::vector<LineSums> sums;
+  std::vector<CallWork> calls;  ///< by rank, most work first; needs no stacks
   std::vector<std::string> notes;
 };
 Lines lines_of(const Derived& derived);

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "derive/kernel_class.h"
+#include "derive/thread_role.h"
 #include "trace/asked_once.h"
 
 namespace stepscope::derive {
@@ -32,11 +33,13 @@ bool is_recomputation(std::string_view name) {
   return name.find("torch/utils/checkpoint.py") != name.npos && name.find("recompute_fn") != name.npos;
 }
 
-bool by_python_stack(const Trace& trace, const EventTable& e, std::vector<bool>& rows) {
+bool by_python_stack(const Trace& trace, const Rank& rank, std::vector<bool>& rows) {
   if (!trace.strings.any(is_recomputation)) return false;
+  const EventTable& e = rank.events;
+  const std::vector<bool> sampled = sampled_tracks(trace, rank);  // no operator is below a sample
   trace::AskedOnce recomputes(trace.strings, is_recomputation);
   return mark_below(e, rows, [&](Row row, bool inherited) {
-    return inherited || (e.kind[row] == Kind::python && recomputes(e.name[row]));
+    return inherited || (e.kind[row] == Kind::python && !sampled[e.track[row]] && recomputes(e.name[row]));
   });
 }
 
@@ -85,7 +88,7 @@ std::string_view name_of(Recomputation::Evidence evidence) {
 Recomputation recomputed_rows(const Trace& trace, const Rank& rank) {
   Recomputation found;
   found.rows.assign(rank.events.size(), false);
-  if (by_python_stack(trace, rank.events, found.rows))
+  if (by_python_stack(trace, rank, found.rows))
     found.evidence = Recomputation::Evidence::python_stack;
   else if (by_sequence_numbers(trace, rank, found.rows))
     found.evidence = Recomputation::Evidence::sequence_numbers;

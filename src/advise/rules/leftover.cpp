@@ -1,0 +1,149 @@
+// Rules of large costs that no other rule explains (A06, H15, H16, H17, I07, S05). They name the place; no
+// change is known.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "advise/places.h"
+#include "advise/rules/constants.h"
+#include "advise/rules/families.h"
+#include "advise/rules/on_cpu.h"
+#include "advise/say.h"
+#include "advise/see.h"
+#include "report/units.h"
+
+namespace stepscope::advise {
+namespace {
+
+struct Leftover {
+  std::initializer_list<IdleCause> causes;
+  std::string_view what;  ///< after "the device idles"
+};
+
+std::optional<Claim> leftover(const Evidence& e, Bound bound, RuleId id, const Leftover& of) {
+  if (bound == Bound::host_only || bound == Bound::unknown) return std::nullopt;
+  std::int64_t cost = 0;
+  for (const IdleCause cause : of.causes) cost += e.idle(cause);
+  if (e.share(cost) < kHole) return std::nullopt;
+  const std::vector<Place> places = places_of(e, [&](const Place& p) {
+    return std::find(of.causes.begin(), of.causes.end(), p.cause) != of.causes.end();
+  });
+  const std::string where = places.empty() ? "" : places.front().spoken();
+  Claim f = claim(
+      e, id,
+      fmt::format("For {} of {} per step the device idles {}{}: no rule knows a change", ns(cost / e.steps()),
+                  ns(e.step_length()), of.what, where.empty() ? "" : ", mostly in " + where));
+  f.confidence = Confidence::low;
+  f.because = where.empty() ? "the file does not say where the host was"
+                            : "the place is recorded; what it is needed for is not";
+  f.evidence = {see::idle(per_step(e, cost))};
+  f.remedy = where.empty() ? "Record with with_stack=True: the report then names the line."
+                           : fmt::format("Ask of {} whether each step needs it.", where);
+  f.verify = "A smaller share of these causes in `stepscope show idle`.";
+  f.effort = Effort::code;
+  return f;
+}
+
+std::optional<Claim> input_left(const Evidence& e, Bound bound) {
+  return leftover(e, bound, RuleId::I07, {{IdleCause::input}, "while the host waits for data"});
+}
+
+std::optional<Claim> host_left(const Evidence& e, Bound bound) {
+  return leftover(e, bound, RuleId::H15,
+                  {{IdleCause::launch, IdleCause::runtime, IdleCause::op, IdleCause::python,
+                    IdleCause::annotation, IdleCause::untraced},
+                   "because the host is late"});
+}
+
+std::optional<Claim> waits_left(const Evidence& e, Bound bound) {
+  return leftover(e, bound, RuleId::S05,
+                  {{IdleCause::sync, IdleCause::refill}, "in blocking calls of the host and after them"});
+}
+
+std::optional<Claim> allocations_left(const Evidence& e, Bound bound) {
+  return leftover(e, bound, RuleId::A06, {{IdleCause::alloc}, "while memory is allocated or freed"});
+}
+
+/// The rank's phase, if only a CPU works and it takes kHole of the window; otherwise nullptr.
+const analyze::PhaseTime* large_phase(const Evidence& e, Bound bound, analyze::Phase phase) {
+  if (bound != Bound::host_only || !computes_on_cpu(e)) return nullptr;
+  for (const analyze::PhaseTime* of : e.mine(e.reports().phases.phases, "Phases"))
+    if (of->phase == phase && of->share >= kHole) return of;
+  return nullptr;
+}
+
+std::optional<Claim> own_code_left(const Evidence& e, Bound bound) {
+  const analyze::PhaseTime* own = large_phase(e, bound, analyze::Phase::other);
+  if (own == nullptr) return std::nullopt;
+  Claim f = claim(e, RuleId::H16,
+                  fmt::format("{} of {} per step are the program's own code: the file does not say which",
+                              ns(own->time / e.steps()), ns(e.step_length())));
+  f.confidence = Confidence::low;
+  f.because = "no Python stacks are recorded, or no line holds a tenth of the step";
+  f.evidence = {see::phases("other, " + per_step(e, own->time))};
+  f.remedy =
+      "Record with `stepscope record -- python ...`, or with_stack=True: the report then names the line.";
+  f.verify = "A smaller phase other in `stepscope show phases`.";
+  f.effort = Effort::code;
+  return f;
+}
+
+std::optional<Claim> optimizer_left(const Evidence& e, Bound bound) {
+  const analyze::PhaseTime* own = large_phase(e, bound, analyze::Phase::optimizer);
+  if (own == nullptr || own->ops <= 0) return std::nullopt;
+  Claim f =
+      claim(e, RuleId::H17,
+            fmt::format("The optimizer takes {} of {} per step in {} operators: it rewrites all parameters",
+                        ns(own->time / e.steps()), ns(e.step_length()),
+                        report::format_value(own->ops / e.steps(), report::Unit::count)));
+  f.confidence = Confidence::low;
+  f.because = "its operators are few or long; whether fewer parameters would do is not in the file";
+  f.evidence = {see::phases("optimizer, " + per_step(e, own->time))};
+  f.remedy =
+      "A larger batch makes the optimizer's part smaller; fused=True reads each parameter once; fewer "
+      "parameters, or a "
+      "smaller type, make it faster.";
+  f.verify = "A smaller phase optimizer in `stepscope show phases`.";
+  return f;
+}
+
+constexpr Rule kLeftoverRules[] = {
+    {RuleId::I07, "the device waits for data, and no rule knows a change", true, input_left,
+     R"(Looks at: `idle`, cause `input`. Fires if it takes kHole of the window and no other rule of input fires. Names the
+place that holds most of it.
+
+Saving: none is estimated.)"},
+    {RuleId::H15, "the host is late, and no rule knows a change", true, host_left,
+     R"(Looks at: `idle`, causes `launch`, `runtime`, `op`, `python`, `annotation` and `untraced`. Fires if they take kHole
+of the window and no other rule of the host or of graphs fires. Names the place that holds most of it.
+
+Saving: none is estimated.)"},
+    {RuleId::H16, "the program's own code takes long, and the file does not name the line", false,
+     own_code_left,
+     R"(Looks at: `phases`, other, where no device works. Fires if it takes kHole of the window and no rule of lines, loops,
+compilation, pauses or waits for other ranks fires.
+
+Saving: none is estimated.)"},
+    {RuleId::H17, "the optimizer takes long, and no rule knows a change", false, optimizer_left,
+     R"(Looks at: `phases`, optimizer, where no device works. Fires if it takes kHole of the window and no rule of the
+optimizer fires.
+
+Saving: none is estimated.)"},
+    {RuleId::S05, "the device idles around blocking calls, and no rule knows a change", true, waits_left,
+     R"(Looks at: `idle`, causes `sync` and `refill`. Fires if they take kHole of the window and no other rule of
+synchronisation or copies fires. Names the place that holds most of it.
+
+Saving: none is estimated.)"},
+    {RuleId::A06, "the device idles during allocations, and no rule knows a change", true, allocations_left,
+     R"(Looks at: `idle`, cause `alloc`. Fires if it takes kHole of the window and no other rule of memory fires. Names the
+place that holds most of it.
+
+Saving: none is estimated.)"},
+};
+
+}  // namespace
+
+std::span<const Rule> leftover_rules() { return kLeftoverRules; }
+
+}  // namespace stepscope::advise

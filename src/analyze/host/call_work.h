@@ -1,0 +1,32 @@
+// What the operators that a program calls cost, with the backward pass through them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyze/question.h"
+#include "derive/places/short_operators.h"
+#include "report/sheet.h"
+#include "report/statistics.h"
+
+namespace stepscope::analyze {
+
+/// All calls of one operator with inputs of the same shapes, by the main thread itself. Times in ns within
+/// the window.
+struct CallWork {
+  std::int64_t rank = -1;
+  std::string op;
+  std::string inputs;  ///< shapes, as the file writes them; "" if they are not recorded
+  std::int64_t calls = 0;
+  std::int64_t forward = 0;
+  std::int64_t backward = 0;  ///< autograd's nodes that go back through these calls
+  std::int64_t work() const { return report::plus(forward, backward); }
+};
+extern const report::Sheet<CallWork> kCallWorkSheet;
+
+/// Adds the 50 with most work, most first. `operators`: the main thread's outermost ones, in order.
+void add_call_work(std::vector<CallWork>& calls, const trace::Trace& trace, const trace::Rank& rank,
+                   timeline::Interval window, const std::vector<trace::Row>& operators,
+                   const std::vector<derive::NodeOf>& nodes);
+
+}  // namespace stepscope::analyze

@@ -1,0 +1,43 @@
+// What a path of the program's lines cost, while `lines` adds it up.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string_view>
+
+#include "base/text.h"
+#include "timeline/interval.h"
+#include "trace/trace.h"
+
+namespace stepscope::analyze {
+
+/// "nn.Module: Net_0" in recorded calls, "torch/nn/modules/module.py(…): …_call_impl" in samples.
+inline bool is_module_call(std::string_view frame) {
+  return frame.starts_with("nn.Module: ") ||
+         (has(frame, "torch/nn/modules/module.py(") && frame.ends_with("_call_impl"));
+}
+
+inline bool is_checkpoint_call(std::string_view frame) {
+  return has(frame, "torch/utils/checkpoint.py(") && frame.ends_with(": checkpoint");
+}
+
+/// The calls of one operator by a line. Times in ns, with the backward pass.
+struct OpSum {
+  std::int64_t calls = 0;
+  timeline::Time time = 0, longest = 0;
+  trace::Row longest_call = trace::kNoRow;
+};
+
+/// What a path of lines cost, without the paths below it.
+struct PathSum {
+  timeline::Time time = 0, in_ops = 0, loading = 0, besides = 0, calling = 0, backward = 0, called_back = 0;
+  timeline::Time work = 0, computing = 0;
+  std::int64_t ops = 0;
+  timeline::Time first = 0, last = 0;  ///< of `time`, in the first and in the last third of the window
+  timeline::Time in_backward = 0;
+  bool calls_module = false, checkpoints = false;
+  std::map<trace::StringId, timeline::Time> callees;
+  std::map<trace::StringId, OpSum> ops_by_name;
+};
+
+}  // namespace stepscope::analyze
