@@ -37,8 +37,9 @@ struct ExplainedSymptom {
 };
 constexpr ExplainedSymptom kExplainedSymptoms[] = {
     {RuleId::K02, {RuleId::H01, RuleId::G03}},       {RuleId::H09, {RuleId::I06, RuleId::K10}},
-    {RuleId::H05, {RuleId::H12, RuleId::H12}},       {RuleId::K01, {RuleId::H13, RuleId::H13}},
-    {RuleId::H07, {RuleId::H11, RuleId::H11}, true}, {RuleId::I05, {RuleId::H11, RuleId::H11}, true},
+    {RuleId::H05, {RuleId::H12, RuleId::H12}},       {RuleId::H11, {RuleId::N10, RuleId::N10}},
+    {RuleId::K01, {RuleId::H13, RuleId::H13}},       {RuleId::H07, {RuleId::H11, RuleId::H11}, true},
+    {RuleId::I05, {RuleId::H11, RuleId::H11}, true},
 };
 
 /// A rule for what no other rule explains, and the categories of rules that explain it.

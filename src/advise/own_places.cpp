@@ -20,6 +20,7 @@ namespace {
 using analyze::LineNode;
 
 constexpr int kCells = 70;  // of a line's text
+constexpr std::size_t kMaxParts = 3;
 
 bool is_module_level(const LineNode& line) { return line.line.ends_with(": <module>"); }
 
@@ -79,9 +80,11 @@ std::string OwnPlace::callee() const {
 
 std::string OwnPlace::inside() const {
   if (model != nullptr && model != line) return ", called by " + OwnPlace{.line = model}.quoted();
-  if (most == nullptr) return "";
-  const OwnPlace place{.line = most};
-  return fmt::format("; {} of it in {}", percent(report::ratio(of_most, cost)), place.quoted());
+  std::string text;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    text += fmt::format("{}{} {}in {}", i == 0 ? "; " : ", ", percent(report::ratio(of_parts[i], cost)),
+                        i == 0 ? "of it " : "", OwnPlace{.line = parts[i]}.quoted());
+  return text;
 }
 
 std::optional<OwnPlace> dearest_place(const Evidence& e, std::int64_t LineNode::* cost) {
@@ -108,15 +111,20 @@ std::optional<OwnPlace> dearest_place(const Evidence& e, std::int64_t LineNode::
   }
   for (const analyze::LineCost* of : e.mine(e.reports().lines.lines, "Lines"))
     if (of->line == place.line->line) place.all = of;
-  const LineNode* most = dearest_below(place.line - all.data());
-  if (most != nullptr && is_part(most->*cost, place.cost, kMuchOfCost)) {
-    for (const LineNode* child = dearest_below(most - all.data());
-         child != nullptr && is_part(child->*cost, most->*cost, kMostOfCost);
-         child = dearest_below(most - all.data()))
-      most = child;
-    place.most = most;
-    place.of_most = most->*cost;
+  std::vector<const LineNode*> below;
+  for (const LineNode* part : nodes) {
+    if (part->parent != place.line - all.data() || !is_part(part->*cost, place.cost, kSomeOfCost)) continue;
+    for (const LineNode* child = dearest_below(part - all.data());
+         child != nullptr && is_part(child->*cost, part->*cost, kMostOfCost);
+         child = dearest_below(part - all.data()))
+      part = child;
+    below.push_back(part);
   }
+  std::stable_sort(below.begin(), below.end(),
+                   [&](const LineNode* a, const LineNode* b) { return a->*cost > b->*cost; });
+  if (below.size() > kMaxParts) below.resize(kMaxParts);
+  for (const LineNode* part : below) place.of_parts.push_back(part->*cost);
+  place.parts = std::move(below);
   for (const LineNode* at = place.line;; at = &all[static_cast<std::size_t>(at->parent)]) {
     if (at->calls_module) place.model = at;
     if (at->parent < 0) break;

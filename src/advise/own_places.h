@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "advise/evidence.h"
 
@@ -15,8 +16,9 @@ struct OwnPlace {
   std::int64_t cost = 0;  ///< ns in the window
   const analyze::LineCost* all =
       nullptr;  ///< the line's totals over all callers; nullptr if it is not listed
-  const analyze::LineNode* most = nullptr;  ///< the line that it calls with most of the cost, if that is much
-  std::int64_t of_most = 0;                 ///< that line's cost, ns in the window
+  std::vector<const analyze::LineNode*> parts =
+      {};                                    ///< the lines below it that hold much of the cost, at most 3
+  std::vector<std::int64_t> of_parts = {};   ///< their costs, ns in the window
   const analyze::LineNode* model = nullptr;  ///< the outermost line around it that calls an nn.Module
   std::int64_t repeats = 0;                  ///< most calls of one operator by it or a line below it
 
@@ -26,8 +28,8 @@ struct OwnPlace {
   std::string quoted() const;
   /// ", in pandas/core/indexing.py:1190 (__getitem__)": what the line calls most; "" for nothing.
   std::string callee() const;
-  /// "; 48 % of it in train.py:98 (collect), `policy(state)`"; in a model ", called by …", the line that
-  /// calls the model; or "".
+  /// "; 48 % of it in train.py:98 (collect), `policy(state)`, 20 % in …"; in a model ", called by …", the
+  /// line that calls the model; or "".
   std::string inside() const;
 };
 

@@ -25,7 +25,8 @@ using report::format_value;
 std::optional<Claim> dearest_line(const Evidence& e) {
   const auto place = dearest_place(e, &analyze::LineNode::work);
   if (!place || e.share(place->cost) < kCpuOperatorShare) return std::nullopt;
-  const analyze::LineNode& named = place->model == nullptr && place->most ? *place->most : *place->line;
+  const analyze::LineNode& named =
+      place->model == nullptr && !place->parts.empty() ? *place->parts.front() : *place->line;
   std::string ops;
   if (!named.op.empty()) ops = ": mostly " + named.op;
   if (!ops.empty() && !named.inputs.empty()) ops += " of " + report::short_name(named.inputs, 60);
