@@ -42,30 +42,25 @@ constexpr ExplainedSymptom kExplainedSymptoms[] = {
     {RuleId::I05, {RuleId::H11, RuleId::H11}, true},
 };
 
-/// A rule for what no other rule explains, and the categories of rules that explain it.
+/// A rule for what no other rule explains, and the rules that explain it.
 struct Unexplained {
   RuleId id;
-  std::initializer_list<Category> by;
-  std::initializer_list<RuleId> rules = {};
+  std::initializer_list<RuleId> by;
 };
 const Unexplained kUnexplained[] = {
-    {RuleId::I07, {Category::input}},
-    {RuleId::H15, {Category::host, Category::graph}},
+    {RuleId::H15,
+     {RuleId::G01, RuleId::G02, RuleId::G03, RuleId::G04, RuleId::H01, RuleId::H02, RuleId::H03, RuleId::H04,
+      RuleId::H05, RuleId::H06, RuleId::H07, RuleId::H08}},
     {RuleId::H16,
-     {},
      {RuleId::G01, RuleId::H02, RuleId::H05, RuleId::H07, RuleId::H11, RuleId::H12, RuleId::N02, RuleId::N05,
-      RuleId::N06}},
-    {RuleId::H17, {}, {RuleId::H03, RuleId::H04, RuleId::H12, RuleId::H13, RuleId::P03}},
-    {RuleId::S05, {Category::sync, Category::copy}},
-    {RuleId::A06, {Category::memory}}};
+      RuleId::N06, RuleId::N10}},
+    {RuleId::H17, {RuleId::H03, RuleId::H04, RuleId::H12, RuleId::H13, RuleId::P03}},
+};
 
 void drop_explained(std::vector<Claim>& claims) {
   for (const Unexplained& left : kUnexplained) {
     const bool explained = std::any_of(claims.begin(), claims.end(), [&](const Claim& claim) {
-      const Category category = report::category_of(claim.id);
-      return claim.id != left.id &&
-             (std::find(left.by.begin(), left.by.end(), category) != left.by.end() ||
-              std::find(left.rules.begin(), left.rules.end(), claim.id) != left.rules.end());
+      return std::find(left.by.begin(), left.by.end(), claim.id) != left.by.end();
     });
     if (explained) std::erase_if(claims, [&](const Claim& claim) { return claim.id == left.id; });
   }

@@ -23,20 +23,20 @@ enum class Category : std::uint8_t {
 // clang-format off
 // X(id, category)
 #define STEPSCOPE_RULE_IDS(X) \
-  X(A01, memory) X(A02, memory) X(A04, memory) X(A05, memory) X(A06, memory) \
+  X(A01, memory) X(A02, memory) X(A04, memory) X(A05, memory) \
   X(C01, copy) X(C02, copy) X(C03, copy) X(C04, copy) X(C05, copy) X(C06, copy) \
   X(C07, copy) X(C08, copy) \
   X(G01, graph) X(G02, graph) X(G03, graph) X(G04, graph) X(G05, graph) X(G06, graph) \
   X(H01, host) X(H02, host) X(H03, host) X(H04, host) X(H05, host) X(H06, host) \
   X(H07, host) X(H08, host) X(H09, host) X(H10, host) X(H11, host) X(H12, host) X(H13, host) X(H14, host) X(H15, host) X(H16, host) X(H17, host) \
-  X(I01, input) X(I02, input) X(I03, input) X(I04, input) X(I05, input) X(I06, input) X(I07, input) \
+  X(I01, input) X(I02, input) X(I03, input) X(I04, input) X(I05, input) X(I06, input) \
   X(K01, kernel) X(K02, kernel) X(K03, kernel) X(K04, kernel) X(K05, kernel) X(K06, kernel) \
   X(K07, kernel) X(K08, kernel) X(K09, kernel) X(K10, kernel) \
   X(N01, communication) X(N02, communication) X(N03, communication) X(N04, communication) X(N05, communication) \
   X(N06, communication) X(N07, communication) X(N08, communication) X(N09, communication) X(N10, communication) \
   X(N11, communication) X(N12, communication) \
   X(P01, precision) X(P02, precision) X(P03, precision) \
-  X(S01, sync) X(S02, sync) X(S03, sync) X(S04, sync) X(S05, sync)
+  X(S01, sync) X(S02, sync) X(S03, sync) X(S04, sync)
 
 #define STEPSCOPE_HEALTH_IDS(X) \
   X(Q01) X(Q02) X(Q03) X(Q04) X(Q05) X(Q06) X(Q07) X(Q08) \

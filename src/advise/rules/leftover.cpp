@@ -1,9 +1,9 @@
-// Rules of large costs that no other rule explains (A06, H15, H16, H17, I07, S05). They name the place; no
+// Rules of large costs that no other rule explains (H15, H16, H17). They name the place; no
 // change is known.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <initializer_list>
+#include <iterator>
 
 #include "advise/places.h"
 #include "advise/rules/constants.h"
@@ -16,24 +16,19 @@
 namespace stepscope::advise {
 namespace {
 
-struct Leftover {
-  std::initializer_list<IdleCause> causes;
-  std::string_view what;  ///< after "the device idles"
-};
-
-std::optional<Claim> leftover(const Evidence& e, Bound bound, RuleId id, const Leftover& of) {
-  if (bound == Bound::host_only || bound == Bound::unknown) return std::nullopt;
+std::optional<Claim> host_left(const Evidence& e, Bound bound) {
+  if (bound == Bound::host_only) return std::nullopt;
   std::int64_t cost = 0;
-  for (const IdleCause cause : of.causes) cost += e.idle(cause);
+  for (const IdleCause cause : kLateCauses) cost += e.idle(cause);
   if (e.share(cost) < kHole) return std::nullopt;
-  const std::vector<Place> places = places_of(e, [&](const Place& p) {
-    return std::find(of.causes.begin(), of.causes.end(), p.cause) != of.causes.end();
+  const std::vector<Place> places = places_of(e, [](const Place& p) {
+    return std::find(std::begin(kLateCauses), std::end(kLateCauses), p.cause) != std::end(kLateCauses);
   });
   const std::string where = places.empty() ? "" : places.front().spoken();
   Claim f = claim(
-      e, id,
-      fmt::format("For {} of {} per step the device idles {}{}: no rule knows a change", ns(cost / e.steps()),
-                  ns(e.step_length()), of.what, where.empty() ? "" : ", mostly in " + where));
+      e, RuleId::H15,
+      fmt::format("For {} of {} per step the device idles because the host is late{}: no rule knows a change",
+                  ns(cost / e.steps()), ns(e.step_length()), where.empty() ? "" : ", mostly in " + where));
   f.confidence = Confidence::low;
   f.because = where.empty() ? "the file does not say where the host was"
                             : "the place is recorded; what it is needed for is not";
@@ -43,26 +38,6 @@ std::optional<Claim> leftover(const Evidence& e, Bound bound, RuleId id, const L
   f.verify = "A smaller share of these causes in `stepscope show idle`.";
   f.effort = Effort::code;
   return f;
-}
-
-std::optional<Claim> input_left(const Evidence& e, Bound bound) {
-  return leftover(e, bound, RuleId::I07, {{IdleCause::input}, "while the host waits for data"});
-}
-
-std::optional<Claim> host_left(const Evidence& e, Bound bound) {
-  return leftover(e, bound, RuleId::H15,
-                  {{IdleCause::launch, IdleCause::runtime, IdleCause::op, IdleCause::python,
-                    IdleCause::annotation, IdleCause::untraced},
-                   "because the host is late"});
-}
-
-std::optional<Claim> waits_left(const Evidence& e, Bound bound) {
-  return leftover(e, bound, RuleId::S05,
-                  {{IdleCause::sync, IdleCause::refill}, "in blocking calls of the host and after them"});
-}
-
-std::optional<Claim> allocations_left(const Evidence& e, Bound bound) {
-  return leftover(e, bound, RuleId::A06, {{IdleCause::alloc}, "while memory is allocated or freed"});
 }
 
 /// The rank's phase, if only a CPU works and it takes kHole of the window; otherwise nullptr.
@@ -109,14 +84,9 @@ std::optional<Claim> optimizer_left(const Evidence& e, Bound bound) {
 }
 
 constexpr Rule kLeftoverRules[] = {
-    {RuleId::I07, "the device waits for data, and no rule knows a change", true, input_left,
-     R"(Looks at: `idle`, cause `input`. Fires if it takes kHole of the window and no other rule of input fires. Names the
-place that holds most of it.
-
-Saving: none is estimated.)"},
     {RuleId::H15, "the host is late, and no rule knows a change", true, host_left,
      R"(Looks at: `idle`, causes `launch`, `runtime`, `op`, `python`, `annotation` and `untraced`. Fires if they take kHole
-of the window and no other rule of the host or of graphs fires. Names the place that holds most of it.
+of the window and no rule of launches, loops, Python, pauses or graphs fires. Names the place that holds most of it.
 
 Saving: none is estimated.)"},
     {RuleId::H16, "the program's own code takes long, and the file does not name the line", false,
@@ -128,16 +98,6 @@ Saving: none is estimated.)"},
     {RuleId::H17, "the optimizer takes long, and no rule knows a change", false, optimizer_left,
      R"(Looks at: `phases`, optimizer, where no device works. Fires if it takes kHole of the window and no rule of the
 optimizer fires.
-
-Saving: none is estimated.)"},
-    {RuleId::S05, "the device idles around blocking calls, and no rule knows a change", true, waits_left,
-     R"(Looks at: `idle`, causes `sync` and `refill`. Fires if they take kHole of the window and no other rule of
-synchronisation or copies fires. Names the place that holds most of it.
-
-Saving: none is estimated.)"},
-    {RuleId::A06, "the device idles during allocations, and no rule knows a change", true, allocations_left,
-     R"(Looks at: `idle`, cause `alloc`. Fires if it takes kHole of the window and no other rule of memory fires. Names the
-place that holds most of it.
 
 Saving: none is estimated.)"},
 };
