@@ -1,14 +1,16 @@
 """Asks stepscope about programs that were written without knowledge of its rules, and writes what it says beside what is true.
 
-    unseen.py [--programs NAME,...] [--folder DIR] [--output FILE.json]
+    unseen.py [--programs NAME,...] [--folder DIR] [--output FILE.json] [--recordings DIR]
 
 programs/NAME holds faulty.py, mended.py and cause.md (maybe "round: ", then "cause: ", "line: ", "fix: ", "words: "). Each program is timed without a
 recorder (faulty and mended in turn), then recorded in two ways: `stepscope record` as it comes, and torch.profiler. Writes one JSON file
-with the first findings of each; a reader compares them with cause.md. Needs a Python with torch and stepscope (bench/package.sh).
+with the first findings of each; a reader compares them with cause.md. With --recordings, recordings are kept, and those that DIR already
+holds are read again, not made again. Needs a Python with torch and stepscope (bench/package.sh).
 """
 import argparse
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -59,12 +61,13 @@ def recorded(python, folder, name, source, scratch):
     """stepscope's answer about one recording of a program."""
     target = scratch / f"{folder.name}-{name}-{source}"
     if source == "record":
-        target.mkdir()
-        run([str(python.parent / "stepscope"), "record", "-o", str(target), "--", str(python), f"{name}.py"], folder)
-        traces = sorted(target.rglob("*.stepscope")) or sorted(target.iterdir())
+        if not target.exists():
+            run([str(python.parent / "stepscope"), "record", "-o", str(target), "--", str(python), f"{name}.py"], folder)
+        traces = sorted(target.rglob("*.stepscope"))
     else:
         target = target.with_suffix(".json")
-        run([str(python), str(HERE / "profiled.py"), str(target), f"{name}.py"], folder)
+        if not target.exists():
+            run([str(python), str(HERE / "profiled.py"), str(target), f"{name}.py"], folder)
         traces = [target]
     answer = answers.answer_of(traces[0] if len(traces) == 1 else target)
     return {"headline": answer.headline, "bound": answer.bound, "step_ms": answer.step / 1e6,
@@ -72,17 +75,24 @@ def recorded(python, folder, name, source, scratch):
                           "confidence": one.confidence, "notable": answer.notable(one)} for one in answer.found]}
 
 
-def looked_at(python, folder, scratch, rounds):
+def named_at(answer, line):
+    """1 for the first finding whose title has the cause's line; 0 if none has."""
+    place = re.compile(rf"\bfaulty\.py:{line.split(' ')[0]}\b")
+    return next((i for i, one in enumerate(answer.get("findings", ()), 1) if place.search(one["title"])), 0)
+
+
+def looked_at(python, folder, scratch, rounds, sources):
     cause = (folder / "cause.md").read_text().splitlines()
-    steps, results = timed(python, folder, rounds)
+    steps, results = timed(python, folder, rounds) if rounds else ({"faulty": 0, "mended": 0}, {})
     entry = {"program": folder.name, "cause": said(cause, "cause:"), "line": said(cause, "line:"), "words": said(cause, "words:"),
              "faulty_ms": steps["faulty"], "mended_ms": steps["mended"], "results": results}
-    for source in ("record", "torch"):
+    for source in sources:
         for name in ("faulty", "mended"):
             try:
                 entry[f"{name}_{source}"] = recorded(python, folder, name, source, scratch)
             except (RuntimeError, subprocess.SubprocessError, OSError, IndexError) as error:
                 entry[f"{name}_{source}"] = {"failed": str(error)}
+    entry["line_named_at"] = named_at(entry.get("faulty_record", {}), entry["line"])
     return entry
 
 
@@ -90,9 +100,12 @@ def shown(entry):
     saving = entry["faulty_ms"] - entry["mended_ms"]
     print(f"\n== {entry['program']}: {entry['faulty_ms']:.1f} ms, mended {entry['mended_ms']:.1f} ms (saves {saving:.1f} ms)")
     print(f"   cause: {entry['cause']}\n   line:  {entry['line']}\n   words: {entry['words']}")
+    print(f"   its line is in finding: {entry['line_named_at'] or 'none'}")
     for source in ("record", "torch"):
         for name in ("faulty", "mended"):
-            answer = entry[f"{name}_{source}"]
+            answer = entry.get(f"{name}_{source}")
+            if answer is None:
+                continue
             if "failed" in answer:
                 print(f"   {source} {name}: FAILED {answer['failed']}")
                 continue
@@ -107,7 +120,9 @@ def main():
     parser.add_argument("--programs", default="", help="names, e.g. server,tabular; without it all")
     parser.add_argument("--folder", type=Path, default=HERE / "programs")
     parser.add_argument("--python", type=Path, default=ROOT / "build" / "bench-venv" / "bin" / "python")
-    parser.add_argument("--rounds", type=int, default=ROUNDS, help="runs of each script without a recorder")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="runs of each script without a recorder; 0: none")
+    parser.add_argument("--recordings", type=Path, help="keep recordings here, and read again those that are here")
+    parser.add_argument("--sources", default="record,torch", help="which recordings")
     parser.add_argument("--program", type=Path, default=answers.PROGRAM, help="the stepscope to ask")
     parser.add_argument("--output", type=Path, default=HERE / "looked.json")
     options = parser.parse_args()
@@ -115,10 +130,12 @@ def main():
     names = options.programs.split(",") if options.programs else all_programs(options.folder)
     os.environ.setdefault("PYTHONHASHSEED", "0")
     entries = []
-    with tempfile.TemporaryDirectory() as scratch:
+    with tempfile.TemporaryDirectory() as made:
+        scratch = options.recordings or Path(made)
+        scratch.mkdir(parents=True, exist_ok=True)
         for name in names:
             try:
-                entries.append(looked_at(options.python, (options.folder / name).resolve(), Path(scratch), options.rounds))
+                entries.append(looked_at(options.python, (options.folder / name).resolve(), scratch.resolve(), options.rounds, options.sources.split(",")))
             except (RuntimeError, subprocess.SubprocessError, OSError, ValueError) as error:
                 print(f"\n== {name}: FAILED {error}")
                 continue

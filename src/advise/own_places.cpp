@@ -20,9 +20,12 @@ namespace {
 using analyze::LineNode;
 
 constexpr int kCells = 70;  // of a line's text
-constexpr std::size_t kMaxParts = 3;
+constexpr std::size_t kMaxOthers = 2;
 
 bool is_module_level(const LineNode& line) { return line.line.ends_with(": <module>"); }
+
+/// Also of two functions on one line: a generator expression and what it stands in.
+bool same_line(const LineNode& a, const LineNode& b) { return a.place() == b.place(); }
 
 bool is_part(std::int64_t of, std::int64_t whole, double least) {
   return static_cast<double>(of) >= least * static_cast<double>(whole);
@@ -35,33 +38,115 @@ bool belongs_to(const LineNode& child, const LineNode& line, std::int64_t LineNo
   return (is_mixture || is_module_level(line)) && is_part(child.*cost, line.*cost, kMuchOfCost);
 }
 
-/// Whether `node` is `line` or below it.
-bool is_below(const std::vector<LineNode>& all, const LineNode& node, const LineNode& line) {
-  const LineNode* at = &node;
-  while (at != &line && at->parent >= 0) at = &all[static_cast<std::size_t>(at->parent)];
-  return at == &line;
+/// A rank's lines, as a tree.
+class Tree {
+ public:
+  Tree(const Evidence& e, std::int64_t LineNode::* cost)
+      : all_(e.reports().lines.nodes),
+        nodes_(e.mine(all_, "Lines by caller")),
+        cost_(cost),
+        own_(all_.size(), 0) {
+    for (const LineNode* node : nodes_) {
+      own_[index(*node)] += node->*cost_;
+      if (node->parent >= 0) own_[static_cast<std::size_t>(node->parent)] -= node->*cost_;
+    }
+  }
+
+  const std::vector<const LineNode*>& nodes() const { return nodes_; }
+  const LineNode* parent(const LineNode& node) const {
+    return node.parent < 0 ? nullptr : &all_[static_cast<std::size_t>(node.parent)];
+  }
+  /// Of the cost, what no line below the node holds.
+  std::int64_t own(const LineNode& node) const { return own_[index(node)]; }
+  std::int64_t whole() const {
+    std::int64_t sum = 0;
+    for (const LineNode* node : nodes_) sum += own(*node);
+    return sum;
+  }
+  bool is_below(const LineNode& node, const LineNode& line) const {
+    const LineNode* at = &node;
+    while (at != nullptr && at != &line) at = parent(*at);
+    return at != nullptr;
+  }
+  /// The dearest line called by `node`, or by none for nullptr.
+  const LineNode* dearest_below(const LineNode* node) const {
+    const LineNode* dearest = nullptr;
+    for (const LineNode* child : nodes_)
+      if (parent(*child) == node && (dearest == nullptr || child->*cost_ > dearest->*cost_)) dearest = child;
+    return dearest;
+  }
+  /// Own costs of the lines at or below `top` (nullptr: of all), over all callers, dearest first.
+  std::vector<CostOfLine> own_costs(const LineNode* top) const {
+    std::map<std::string_view, CostOfLine> lines;
+    for (const LineNode* node : nodes_) {
+      if (top != nullptr && !is_below(*node, *top)) continue;
+      auto& [line, cost] = lines[node->place()];
+      if (line == nullptr || own(*node) > own(*line)) line = node;
+      cost += own(*node);
+    }
+    std::vector<CostOfLine> sorted;
+    for (const auto& [name, line] : lines) sorted.push_back(line);
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const CostOfLine& a, const CostOfLine& b) { return a.cost > b.cost; });
+    return sorted;
+  }
+
+ private:
+  std::size_t index(const LineNode& node) const { return static_cast<std::size_t>(&node - all_.data()); }
+
+  const std::vector<LineNode>& all_;
+  std::vector<const LineNode*> nodes_;
+  std::int64_t LineNode::* cost_;
+  Column<std::int64_t> own_;
+};
+
+/// The outermost line around `node` that calls an nn.Module, or else the line that calls it.
+const LineNode* caller_of(const Tree& tree, const LineNode& node) {
+  const LineNode* caller = nullptr;
+  for (const LineNode* at = &node; at != nullptr; at = tree.parent(*at))
+    if (at->calls_module) caller = at;
+  return caller != nullptr ? caller : tree.parent(node);
 }
 
-/// A line that several lines below `line` call, if it holds most of the cost: its first node, and the cost of
-/// all. Otherwise nullptr.
-std::pair<const LineNode*, std::int64_t> most_called_from_all(const std::vector<const LineNode*>& nodes,
-                                                              const std::vector<LineNode>& all,
-                                                              const LineNode& line,
-                                                              std::int64_t LineNode::* cost) {
-  std::map<std::string_view, std::pair<const LineNode*, std::int64_t>> lines;
-  for (const LineNode* node : nodes) {
-    if (node == &line || !is_below(all, *node, line)) continue;
-    bool recursive = false;
-    for (std::int64_t at = node->parent; at >= 0 && !recursive; at = all[static_cast<std::size_t>(at)].parent)
-      recursive = all[static_cast<std::size_t>(at)].line == node->line;
-    auto& [first, sum] = lines[node->line];
-    if (first == nullptr) first = node;
-    if (!recursive) sum += node->*cost;
+std::vector<CostOfLine> callers_of(const Tree& tree, const OwnPlace& place) {
+  std::map<std::string_view, CostOfLine> lines;
+  for (const LineNode* node : tree.nodes()) {
+    if (!same_line(*node, *place.line)) continue;
+    const LineNode* caller = caller_of(tree, *node);
+    if (caller == nullptr || same_line(*caller, *node)) continue;
+    auto& [line, cost] = lines[caller->place()];
+    line = caller;
+    cost += tree.own(*node);
   }
-  std::pair<const LineNode*, std::int64_t> most{nullptr, 0};
-  for (const auto& [name, of] : lines)
-    if (of.second > most.second) most = of;
-  return is_part(most.second, line.*cost, kMostOfCost) ? most : std::pair<const LineNode*, std::int64_t>{};
+  std::vector<CostOfLine> callers;
+  for (const auto& [name, line] : lines)
+    if (is_part(line.cost, place.cost, kSomeOfCost)) callers.push_back(line);
+  std::stable_sort(callers.begin(), callers.end(),
+                   [](const CostOfLine& a, const CostOfLine& b) { return a.cost > b.cost; });
+  if (callers.size() > kMaxOthers) callers.resize(kMaxOthers);
+  const bool in_model = !callers.empty() && callers.front().line->calls_module;
+  if (callers.size() == 1 && !in_model) callers.clear();
+  return callers;
+}
+
+/// `lines` without `line`, as far as each holds kSomeOfCost of `cost`.
+std::vector<CostOfLine> others_of(const std::vector<CostOfLine>& lines, const LineNode& line,
+                                  std::int64_t cost) {
+  std::vector<CostOfLine> others;
+  for (const CostOfLine& other : lines)
+    if (!same_line(*other.line, line) && others.size() < kMaxOthers && is_part(other.cost, cost, kSomeOfCost))
+      others.push_back(other);
+  return others;
+}
+
+/// The deepest line that holds most of the cost with what it calls.
+const LineNode* deepest(const Tree& tree, std::int64_t LineNode::* cost) {
+  const LineNode* line = tree.dearest_below(nullptr);
+  while (const LineNode* child = line == nullptr ? nullptr : tree.dearest_below(line)) {
+    if (!belongs_to(*child, *line, cost)) break;
+    line = child;
+  }
+  return line;
 }
 
 }  // namespace
@@ -78,59 +163,52 @@ std::string OwnPlace::callee() const {
   return ", in " + report::short_name(placed(all->calls), 60);
 }
 
-std::string OwnPlace::inside() const {
-  if (model != nullptr && model != line) return ", called by " + OwnPlace{.line = model}.quoted();
+std::string OwnPlace::called_by() const {
   std::string text;
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    text += fmt::format("{}{} {}in {}", i == 0 ? "; " : ", ", percent(report::ratio(of_parts[i], cost)),
-                        i == 0 ? "of it " : "", OwnPlace{.line = parts[i]}.quoted());
+  for (const CostOfLine& caller : callers) {
+    text += text.empty() ? ", called " : ", ";
+    if (callers.size() > 1) text += percent(report::ratio(caller.cost, cost)) + " ";
+    text += "by " + OwnPlace{.line = caller.line}.quoted();
+  }
+  return text;
+}
+
+std::string OwnPlace::rest(std::int64_t steps) const {
+  std::string text;
+  for (const CostOfLine& other : others)
+    text += fmt::format("{}{} in {}",
+                        !text.empty() ? ", "
+                        : with_calls  ? "; of it "
+                                      : "; ",
+                        ns(other.cost / steps), OwnPlace{.line = other.line}.quoted());
   return text;
 }
 
 std::optional<OwnPlace> dearest_place(const Evidence& e, std::int64_t LineNode::* cost) {
-  const std::vector<LineNode>& all = e.reports().lines.nodes;
-  const std::vector<const LineNode*> nodes = e.mine(all, "Lines by caller");
-  const auto dearest_below = [&](std::int64_t parent) {
-    const LineNode* dearest = nullptr;
-    for (const LineNode* node : nodes)
-      if (node->parent == parent && (dearest == nullptr || node->*cost > dearest->*cost)) dearest = node;
-    return dearest;
-  };
-  const LineNode* line = dearest_below(-1);
-  if (line == nullptr || line->*cost <= 0) return std::nullopt;
-  while (const LineNode* child = dearest_below(line - all.data())) {
-    if (!belongs_to(*child, *line, cost)) break;
-    line = child;
-  }
+  const Tree tree(e, cost);
+  const std::int64_t whole = tree.whole();
+  if (whole <= 0) return std::nullopt;
+  const std::vector<CostOfLine> lines = tree.own_costs(nullptr);
   OwnPlace place;
-  place.line = line;
-  place.cost = line->*cost;
-  if (const auto [shared, sum] = most_called_from_all(nodes, all, *line, cost); shared != nullptr) {
-    place.line = shared;
-    place.cost = sum;
+  if (is_part(lines.front().cost, whole, kMuchOfCost)) {
+    place.line = lines.front().line;
+    place.cost = lines.front().cost;
+    place.others = others_of(lines, *place.line, whole);
+  } else {
+    place.with_calls = true;
+    place.line = deepest(tree, cost);
+    place.cost = place.line->*cost;
+    place.others = others_of(tree.own_costs(place.line), *place.line, place.cost);
+  }
+  place.callers = callers_of(tree, place);
+  const Tree computed(e, &LineNode::computing);
+  for (const LineNode* node : tree.nodes()) {
+    if (place.with_calls ? !tree.is_below(*node, *place.line) : !same_line(*node, *place.line)) continue;
+    place.computing += computed.own(*node);
+    place.repeats = std::max(place.repeats, node->repeats);
   }
   for (const analyze::LineCost* of : e.mine(e.reports().lines.lines, "Lines"))
     if (of->line == place.line->line) place.all = of;
-  std::vector<const LineNode*> below;
-  for (const LineNode* part : nodes) {
-    if (part->parent != place.line - all.data() || !is_part(part->*cost, place.cost, kSomeOfCost)) continue;
-    for (const LineNode* child = dearest_below(part - all.data());
-         child != nullptr && is_part(child->*cost, part->*cost, kMostOfCost);
-         child = dearest_below(part - all.data()))
-      part = child;
-    below.push_back(part);
-  }
-  std::stable_sort(below.begin(), below.end(),
-                   [&](const LineNode* a, const LineNode* b) { return a->*cost > b->*cost; });
-  if (below.size() > kMaxParts) below.resize(kMaxParts);
-  for (const LineNode* part : below) place.of_parts.push_back(part->*cost);
-  place.parts = std::move(below);
-  for (const LineNode* at = place.line;; at = &all[static_cast<std::size_t>(at->parent)]) {
-    if (at->calls_module) place.model = at;
-    if (at->parent < 0) break;
-  }
-  for (const LineNode* node : nodes)
-    if (is_below(all, *node, *place.line)) place.repeats = std::max(place.repeats, node->repeats);
   return place;
 }
 

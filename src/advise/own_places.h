@@ -10,17 +10,24 @@
 
 namespace stepscope::advise {
 
-/// A line, and what it costs with everything that it calls.
+/// A line, and a cost of it, ns in the window.
+struct CostOfLine {
+  const analyze::LineNode* line = nullptr;
+  std::int64_t cost = 0;
+};
+
+/// The program's line that a cost belongs to.
 struct OwnPlace {
   const analyze::LineNode* line = nullptr;
-  std::int64_t cost = 0;  ///< ns in the window
+  std::int64_t cost = 0;       ///< ns in the window, with everything that the line calls, if `with_calls`
+  std::int64_t computing = 0;  ///< `computing` of the same, ns in the window
+  bool with_calls = false;     ///< no line alone holds much of the cost: this one calls those that do
   const analyze::LineCost* all =
       nullptr;  ///< the line's totals over all callers; nullptr if it is not listed
-  std::vector<const analyze::LineNode*> parts =
-      {};                                    ///< the lines below it that hold much of the cost, at most 3
-  std::vector<std::int64_t> of_parts = {};   ///< their costs, ns in the window
-  const analyze::LineNode* model = nullptr;  ///< the outermost line around it that calls an nn.Module
-  std::int64_t repeats = 0;                  ///< most calls of one operator by it or a line below it
+  std::vector<CostOfLine> others =
+      {};  ///< at most kMaxOthers; of the cost itself, if `with_calls`, else beside it
+  std::vector<CostOfLine> callers = {};  ///< calls of a model or of a function that it is in, most cost first
+  std::int64_t repeats = 0;  ///< most calls of one operator by it or, if `with_calls`, a line below it
 
   /// "train.py:84 (make_batch)".
   std::string spoken() const;
@@ -28,13 +35,16 @@ struct OwnPlace {
   std::string quoted() const;
   /// ", in pandas/core/indexing.py:1190 (__getitem__)": what the line calls most; "" for nothing.
   std::string callee() const;
-  /// "; 48 % of it in train.py:98 (collect), `policy(state)`, 20 % in …"; in a model ", called by …", the
-  /// line that calls the model; or "".
-  std::string inside() const;
+  /// ", called by train.py:98 (main), `model(x)`", with shares if several lines call it; or "".
+  std::string called_by() const;
+  /// "; of it 48 ms in train.py:98 (collect), `policy(state)`, 20 ms in …", without "of it" for lines beside
+  /// it.
+  std::string rest(std::int64_t steps) const;
 };
 
-/// The deepest line that holds most of a cost of the main thread; nullopt if no stacks are recorded, or no
-/// line has that cost.
+/// The line whose own part of a cost of the main thread is dearest, if it holds kMuchOfCost of it; otherwise
+/// the deepest line that holds most of it with what it calls. nullopt if no stacks are recorded, or no line
+/// has that cost.
 std::optional<OwnPlace> dearest_place(const Evidence& evidence, std::int64_t analyze::LineNode::* cost);
 
 /// The line with most time that calls torch.utils.checkpoint; nullptr without one.

@@ -26,14 +26,14 @@ std::optional<Claim> dearest_line(const Evidence& e) {
   const auto place = dearest_place(e, &analyze::LineNode::work);
   if (!place || e.share(place->cost) < kCpuOperatorShare) return std::nullopt;
   const analyze::LineNode& named =
-      place->model == nullptr && !place->parts.empty() ? *place->parts.front() : *place->line;
+      place->with_calls && !place->others.empty() ? *place->others.front().line : *place->line;
   std::string ops;
   if (!named.op.empty()) ops = ": mostly " + named.op;
   if (!ops.empty() && !named.inputs.empty()) ops += " of " + report::short_name(named.inputs, 60);
-  Claim f = claim(
-      e, RuleId::H10,
-      fmt::format("{} of {} per step are operators of {}, forward and backward{}",
-                  ns(place->cost / e.steps()), ns(e.step_length()), place->quoted() + place->inside(), ops));
+  Claim f = claim(e, RuleId::H10,
+                  fmt::format("{} of {} per step are operators of {}, forward and backward{}{}",
+                              ns(place->cost / e.steps()), ns(e.step_length()),
+                              place->quoted() + place->called_by(), ops, place->rest(e.steps())));
   save(f, place->cost / e.steps(), 0, kWorkMost);
   f.confidence = Confidence::low;
   f.because = "samples of the stack name the line; whether all of its work is needed is not in the file";

@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "advise/rules/loop_for_test.h"
 
 namespace stepscope::advise {
@@ -211,6 +215,62 @@ TEST(OnCpu, ALineBesidesTheModel) {
   EXPECT_EQ(advice.cell("H11", "saving_high"), "200000");
   EXPECT_TRUE(own_line(100).has("H11"));
   EXPECT_FALSE(own_line(99).has("H11"));
+}
+
+/// A step of 1,000 µs: lines below train.py:9 of the given lengths, outside the model.
+Advice own_lines(const std::vector<std::pair<std::string, int>>& lines) {
+  return advice_of([&](Loop& l) {
+    l.frame("train.py(9): main", 1000);
+    int rest = 1000;
+    for (const auto& [line, length] : lines) {
+      l.frame("train.py(20): batch", length).frame(line, length).pass(length);
+      rest -= length;
+    }
+    l.op("aten::mm", rest);
+  });
+}
+
+// 300 + 100 of the 800 µs are one line's, two functions of it; the next two are listed if they hold 120 of
+// the 800.
+TEST(OnCpu, TheDearestLineAndTheNextOnes) {
+  const Advice advice = own_lines({{"train.py(31): read", 300},
+                                   {"train.py(32): read", 130},
+                                   {"train.py(31): read.<locals>.<genexpr>", 100},
+                                   {"train.py(34): read", 150},
+                                   {"train.py(35): read", 119},
+                                   {"train.py(36): read", 1}});
+  EXPECT_EQ(advice.cell("H11", "title"),
+            "400 µs of 1.00 ms per step go into train.py:31 (read), besides forward, backward and optimizer; "
+            "150 µs "
+            "in train.py:34 (read), 130 µs in train.py:32 (read)");
+}
+
+// No line holds 0.3 of the 800 µs: the line that calls them all is named.
+TEST(OnCpu, ManyLinesOfOneCall) {
+  const Advice advice = own_lines({{"train.py(31): read", 200},
+                                   {"train.py(32): read", 119},
+                                   {"train.py(33): read", 150},
+                                   {"train.py(34): read", 115},
+                                   {"train.py(35): read", 108},
+                                   {"train.py(36): read", 108}});
+  EXPECT_EQ(advice.cell("H11", "title"),
+            "800 µs of 1.00 ms per step go into train.py:20 (batch), besides forward, backward and "
+            "optimizer; of it "
+            "200 µs in train.py:31 (read), 150 µs in train.py:33 (read)");
+}
+
+// One line, called from two places: 300 and 500 µs.
+TEST(OnCpu, ALineCalledFromTwoPlaces) {
+  const Advice advice = advice_of([](Loop& l) {
+    for (const auto& [caller, length] :
+         {std::pair{"train.py(11): main", 300}, std::pair{"train.py(12): main", 500}})
+      l.frame(caller, length).frame("train.py(31): score", length).pass(length);
+    l.op("aten::mm", 200);
+  });
+  EXPECT_EQ(advice.cell("H11", "title"),
+            "800 µs of 1.00 ms per step go into train.py:31 (score), besides forward, backward and "
+            "optimizer, called "
+            "62.5 % by train.py:12 (main), 37.5 % by train.py:11 (main)");
 }
 
 // 300 operators of 2 µs, each 3 µs after the one before begins: 899 of 1,000 µs.

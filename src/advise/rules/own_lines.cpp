@@ -33,10 +33,10 @@ std::optional<Claim> own_line(const Evidence& e, Bound bound) {
   Claim f = claim(e, RuleId::H11,
                   fmt::format("{} of {} per step go into {}, besides forward, backward and optimizer{}",
                               ns(place->cost / e.steps()), ns(e.step_length()), place->quoted(),
-                              place->inside() + grown(*place)));
+                              grown(*place) + place->called_by() + place->rest(e.steps())));
   save(f, place->cost / e.steps(), 0, kOwnMost);
-  f.saving_low = static_cast<std::int64_t>(
-      kOwnLeast * static_cast<double>(place->cost - place->line->computing) / static_cast<double>(e.steps()));
+  f.saving_low = static_cast<std::int64_t>(kOwnLeast * static_cast<double>(place->cost - place->computing) /
+                                           static_cast<double>(e.steps()));
   f.confidence = Confidence::medium;
   f.because = "samples of the stack name the line; how much of it can go depends on what it computes";
   f.evidence = {see::lines(fmt::format("besides, {}{}", per_step(e, place->cost), place->callee()))};
@@ -59,7 +59,8 @@ std::optional<Claim> short_operators(const Evidence& e, Bound bound) {
   const auto place = dearest_place(e, &analyze::LineNode::calling);
   const bool placed_well =
       place && static_cast<double>(place->cost) >= kMostOfCost / 2 * static_cast<double>(cost);
-  const std::string where = placed_well ? "; most of them by " + place->quoted() + place->inside() : "";
+  const std::string where =
+      placed_well ? "; most of them by " + place->quoted() + place->called_by() + place->rest(e.steps()) : "";
   Claim f = claim(e, RuleId::H12,
                   fmt::format("{} short operators per step, {} each, take {} of {}{}",
                               format_value(sums->short_ops / e.steps(), Unit::count),
@@ -87,8 +88,9 @@ std::optional<Claim> short_operators(const Evidence& e, Bound bound) {
 constexpr Rule kOwnLineRules[] = {
     {RuleId::H11, "a line of the program takes much of the step besides the model", false, own_line,
      R"(Looks at: *Lines by caller* of `lines`, `besides`: time in the phase other, without data, forward, backward and
-optimizer. Follows the dearest line down its calls while one called line holds kMostOfCost of the cost. Fires,
-where no device works, if the line reached takes kOwnShare of the window.
+optimizer. The line is the one whose own part is largest, without the lines below it, over all its callers, if that
+is kMuchOfCost of the whole; else the deepest one that holds kMostOfCost with what it calls. Lists two more lines of
+at least kSomeOfCost. Fires, where no device works, if the line takes kOwnShare of the window.
 
 Saving: kOwnLeast of that time without operators that compute, to kOwnMost of all of it.
 

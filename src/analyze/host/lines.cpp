@@ -382,6 +382,8 @@ class RankLines {
 
 }  // namespace
 
+std::string_view LineNode::place() const { return derive::file_and_line(line); }
+
 Lines lines_of(const Derived& derived) {
   Lines of;
   for (const Rank& rank : derived.trace().ranks)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyze/derived.h"
@@ -43,6 +44,8 @@ struct LineNode {
   bool calls_module = false;     ///< it calls an nn.Module in which lines of the program run
   bool checkpoints = false;      ///< it calls torch.utils.checkpoint
   std::int64_t in_backward = 0;  ///< of `total`, inside a backward pass that it or a line below it called
+
+  std::string_view place() const;  ///< "file(line)"
 };
 
 /// Sums over a rank that need no stacks. Times in ns within the window.
