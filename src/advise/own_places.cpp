@@ -22,20 +22,11 @@ using analyze::LineNode;
 constexpr int kCells = 70;  // of a line's text
 constexpr std::size_t kMaxOthers = 2;
 
-bool is_module_level(const LineNode& line) { return line.line.ends_with(": <module>"); }
-
 /// Also of two functions on one line: a generator expression and what it stands in.
 bool same_line(const LineNode& a, const LineNode& b) { return a.place() == b.place(); }
 
 bool is_part(std::int64_t of, std::int64_t whole, double least) {
   return static_cast<double>(of) >= least * static_cast<double>(whole);
-}
-
-/// Whether the child, not the line that calls it, is the place.
-bool belongs_to(const LineNode& child, const LineNode& line, std::int64_t LineNode::* cost) {
-  if (is_part(child.*cost, line.*cost, kMostOfCost)) return true;
-  const bool is_mixture = !is_part(line.*cost, line.total, kMostOfCost);
-  return (is_mixture || is_module_level(line)) && is_part(child.*cost, line.*cost, kMuchOfCost);
 }
 
 /// A rank's lines, as a tree.
@@ -142,9 +133,10 @@ std::vector<CostOfLine> others_of(const std::vector<CostOfLine>& lines, const Li
 /// The deepest line that holds most of the cost with what it calls.
 const LineNode* deepest(const Tree& tree, std::int64_t LineNode::* cost) {
   const LineNode* line = tree.dearest_below(nullptr);
-  while (const LineNode* child = line == nullptr ? nullptr : tree.dearest_below(line)) {
-    if (!belongs_to(*child, *line, cost)) break;
+  const LineNode* child = line;
+  while (child != nullptr && is_part(child->*cost, line->*cost, kMostOfCost)) {
     line = child;
+    child = tree.dearest_below(line);
   }
   return line;
 }
@@ -189,14 +181,20 @@ std::optional<OwnPlace> dearest_place(const Evidence& e, std::int64_t LineNode::
   const std::int64_t whole = tree.whole();
   if (whole <= 0) return std::nullopt;
   const std::vector<CostOfLine> lines = tree.own_costs(nullptr);
+  const LineNode* call = deepest(tree, cost);
+  // A call that does this and nothing else, and is not the whole program.
+  const bool is_part_of_program = is_part(call->*cost, whole, kMostOfCost) &&
+                                  is_part(call->*cost, call->total, kMostOfCost) &&
+                                  e.share(call->*cost) < kWholeProgram;
+  const bool calls_it = !is_part(tree.own(*call), call->*cost, kMostOfCost);
   OwnPlace place;
-  if (is_part(lines.front().cost, whole, kMuchOfCost)) {
+  if (is_part(lines.front().cost, whole, kMuchOfCost) && !(is_part_of_program && calls_it)) {
     place.line = lines.front().line;
     place.cost = lines.front().cost;
     place.others = others_of(lines, *place.line, whole);
   } else {
     place.with_calls = true;
-    place.line = deepest(tree, cost);
+    place.line = call;
     place.cost = place.line->*cost;
     place.others = others_of(tree.own_costs(place.line), *place.line, place.cost);
   }

@@ -88,9 +88,10 @@ std::optional<Claim> short_operators(const Evidence& e, Bound bound) {
 constexpr Rule kOwnLineRules[] = {
     {RuleId::H11, "a line of the program takes much of the step besides the model", false, own_line,
      R"(Looks at: *Lines by caller* of `lines`, `besides`: time in the phase other, without data, forward, backward and
-optimizer. The line is the one whose own part is largest, without the lines below it, over all its callers, if that
-is kMuchOfCost of the whole; else the deepest one that holds kMostOfCost with what it calls. Lists two more lines of
-at least kSomeOfCost. Fires, where no device works, if the line takes kOwnShare of the window.
+optimizer. Follows the dearest line down its calls while one called line holds kMostOfCost. If the call reached does
+nothing else (kMostOfCost of its time) and is not the program itself (kWholeProgram), it is the place, and the lines
+below it are listed. Else the place is the line with the largest own part, without the lines below it, over all its
+callers, if that is kMuchOfCost of the whole. Lists two more lines of at least kSomeOfCost. Fires, where no device works, if the line takes kOwnShare of the window.
 
 Saving: kOwnLeast of that time without operators that compute, to kOwnMost of all of it.
 

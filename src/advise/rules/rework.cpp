@@ -100,13 +100,16 @@ activations, if kept, exceeds `kFullestMemory` of the device's memory: then the 
 recomputes. Low confidence without `[memory]` events.
 
 Where no device works: kRecomputeShare of the window in operators of the forward pass below autograd's nodes
-(`lines`, recomputed). Saving: kRecomputeOnCpuLeast to kRecomputeOnCpuMost of it.)";
+(`lines`, recomputed). Silent if nodes of operators that a node called are recorded, and no line that calls
+torch.utils.checkpoint: gradients of gradients look the same. Saving: kRecomputeOnCpuLeast to kRecomputeOnCpuMost of it.)";
 
 std::optional<Claim> recompute_on_cpu(const Evidence& e) {
   const analyze::LineSums* sums = line_sums(e);
   if (!computes_on_cpu(e) || sums == nullptr || e.share(sums->recomputed) < kRecomputeShare)
     return std::nullopt;
   const analyze::LineNode* line = checkpointing_line(e);
+  const bool may_be_gradients_of_gradients = sums->deeper > 0 && line == nullptr;
+  if (may_be_gradients_of_gradients) return std::nullopt;
   const std::string where = line == nullptr ? "" : ": " + OwnPlace{.line = line}.quoted();
   Claim f =
       claim(e, RuleId::K09,
