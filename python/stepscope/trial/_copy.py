@@ -101,6 +101,7 @@ class Copy:
         from stepscope.trial._facts import Facts
 
         self.facts = Facts(self.torch)
+        self.calls.first.append(self.facts.look_at)
         try:
             self.outside = Outside()
             self.outside.ask({"folder": self.told["record"], "steps": f"{FIRST}:{END}", "stacks": "sampled", "shapes": "1"})
@@ -234,7 +235,10 @@ class Copy:
         self.channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.channel.connect(self.told["socket"])
         self.lines = self.channel.makefile("rb")
-        self.tell({"hello": self.told["copy"], "pid": self.pid, "by": self.by, "module": self.module, "errors": self.errors})
+        what: dict[str, Any] = {"hello": self.told["copy"], "errors": self.errors}
+        if self.facts is not None:
+            what["program"] = self.facts.told(self)
+        self.tell(what)
         self.wait()
 
     def tell(self, what: dict[str, Any]) -> None:
