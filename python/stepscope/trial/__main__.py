@@ -202,12 +202,21 @@ class Try:
                 continue
 
 
+def scratch_folder() -> Path:
+    """Outside the working folder, which copies see through an overlay."""
+    here = os.getcwd()
+    for folder in (tempfile.gettempdir(), "/var/tmp", "/dev/shm"):
+        if not f"{os.path.realpath(folder)}/".startswith(here + "/") and os.access(folder, os.W_OK):
+            return Path(tempfile.mkdtemp(prefix="stepscope-try-", dir=folder))
+    return Path(tempfile.mkdtemp(prefix="stepscope-try-"))
+
+
 def main(words: list[str]) -> int:
     options = arguments(words)
     if not options.program:
         print("stepscope: try needs a program after --: stepscope try -- python train.py", file=sys.stderr)
         return 2
-    scratch = Path(tempfile.mkdtemp(prefix="stepscope-try-"))
+    scratch = scratch_folder()
     try:
         return Try(options, scratch).run()
     finally:

@@ -97,12 +97,13 @@ class Copy:
             self.errors.append(f"{type(error).__name__}: {error}")
 
     def begin_recording(self) -> None:
-        from stepscope.profiler._outside import Outside
         from stepscope.trial._facts import Facts
 
         self.facts = Facts(self.torch)
         self.calls.first.append(self.facts.look_at)
         try:
+            from stepscope.profiler._outside import Outside
+
             self.outside = Outside()
             self.outside.ask({"folder": self.told["record"], "steps": f"{FIRST}:{END}", "stacks": "sampled", "shapes": "1"})
         except Exception as error:  # the trials go on without findings
