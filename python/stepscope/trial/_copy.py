@@ -27,6 +27,8 @@ CALLS = 8
 """A module that was called this often ends steps, if the program has no optimizer,"""
 PATIENT_CALLS = 200
 """or if it has one that makes no step."""
+NUDGE = 2.0**-22
+"""In a copy that shows how far rounding alone drives runs apart: each gradient is larger by this share."""
 copy: Copy | None = None
 
 
@@ -161,7 +163,12 @@ class Copy:
         backward = autograd.backward
         main, tensor = threading.main_thread().ident, self.torch.Tensor
 
+        is_nudged = bool(self.told.get("nudged"))
+
         def noted(tensors: Any, *args: Any, **named: Any) -> Any:
+            if is_nudged and isinstance(tensors, tensor) and (not args or args[0] is None) and named.get("grad_tensors") is None:
+                args = (self.torch.full_like(tensors, 1 + NUDGE), *args[1:])
+                named.pop("grad_tensors", None)
             if self.left > 0 and isinstance(tensors, tensor) and tensors.numel() == 1 and threading.get_ident() == main:
                 self.losses.setdefault(self.step, []).append(tensors.detach().clone())
             return backward(tensors, *args, **named)

@@ -34,16 +34,20 @@ def compare(a: dict[int, float], b: dict[int, float], tolerance: float) -> Compa
     return Compared(len(common), same, largest, first)
 
 
+CHANCE = 1 / 3
+"""Of a difference: two unchanged runs that differ by this share of it show that chance makes such differences."""
+
+
 def in_words(compared: Compared, tolerance: float, unchanged: Compared | None = None) -> str:
-    """``unchanged`` compares two unchanged runs, where that was needed."""
+    """``unchanged`` compares two unchanged runs whose gradients differ by rounding, where that was needed."""
     if compared.steps == 0:
         return "none seen"
     if compared.same:
         return "same"
     if compared.first < 0:
         return f"same within {percent(tolerance)}"
-    if unchanged is not None and unchanged.steps > 0 and unchanged.largest >= compared.largest / 2 and not unchanged.same:
-        return "two unchanged runs differ by as much"
+    if unchanged is not None and unchanged.steps > 0 and unchanged.largest >= CHANCE * compared.largest:
+        return f"differs by {percent(compared.largest)}, as unchanged runs do"
     return f"differs by {percent(compared.largest)} from step {compared.first}"
 
 

@@ -81,7 +81,7 @@ class Trials:
         self.program_period = 1
         """Steps after which the program repeats itself, e.g. an epoch."""
         self.unchanged: dict[int, float] = {}
-        """Losses of an unchanged copy."""
+        """Losses of another unchanged copy."""
 
     def run(self, changes: tuple[Change, ...], promised: tuple[int, int] | None) -> Result:
         result = Result(changes, promised)
@@ -133,9 +133,9 @@ class Trials:
         result.loss = _losses.in_words(compared, tolerance, noise)
 
     def another(self, losses: dict[int, float]) -> dict[int, float]:
-        """The losses of one more unchanged copy, run once: how much unchanged runs differ."""
+        """The losses of one more unchanged copy, whose gradients differ in their last bits: how far chance drives runs apart."""
         if not self.unchanged and losses:
-            copy = self.conductor.start("again", self.orders((), False))
+            copy = self.conductor.start("again", {**self.orders((), False), "nudged": True})
             try:
                 copy.await_hello(self.start_limit(()))
                 block = copy.turn(max(max(losses), 2) - 1, self.limits.seconds + self.limits.hang_s)
@@ -198,10 +198,10 @@ class Pair:
         """The size of a block."""
         assert self.plain is not None and self.changed is not None
         limits = self.trials.limits
-        first = self.plain.turn(WARM, limits.hang_s + 20 * self.trials.first_step_s)
+        first = self.give(self.plain, WARM, limits.hang_s + 20 * self.trials.first_step_s)
         losses.update(first.losses)
         slow = SLOW_START_S if any(one.starts_slowly for one in self.result.changes) and limits.hang_s >= 30 else 0.0
-        other = self.changed.turn(WARM, limits.hang_s + 20 * self.trials.first_step_s + slow)
+        other = self.give(self.changed, WARM, limits.hang_s + 20 * self.trials.first_step_s + slow)
         self.note(other)
         step = _statistics.median(sorted(first.times)) / 1e9
         size = min(max(math.ceil(BLOCK_S / max(step, 1e-6)), SHORTEST), LONGEST)
@@ -209,6 +209,15 @@ class Pair:
         if period > 1 and period * step <= LONGEST_PERIOD_S:
             size = math.ceil(size / period) * period
         return size
+
+    def give(self, copy: Copy, steps: int, limit_s: float) -> Block:
+        """A turn. Where the unchanged copy fails, so does the program itself: that is its end, not the change's fault."""
+        try:
+            return copy.turn(steps, limit_s)
+        except Failed as failure:
+            if copy is self.plain:
+                raise Ended(f"the unchanged copy failed too: {failure}") from failure
+            raise
 
     def alternate(self, size: int, differences: list[float], steps: list[float], losses: dict[int, float], until: float) -> None:
         """Blocks of equal step numbers, in the order A B B A: each copy is first as often as the other."""
@@ -221,7 +230,7 @@ class Pair:
             order = (self.plain, self.changed) if is_plain_first else (self.changed, self.plain)
             pair: dict[str, Block] = {}
             for copy in order:
-                pair[copy.name] = copy.turn(size, limit_s)
+                pair[copy.name] = self.give(copy, size, limit_s)
             a, b = pair[self.plain.name], pair[self.changed.name]
             limit_s = limits.hang_s + 20 * sum(a.times) / 1e9
             losses.update(a.losses)
