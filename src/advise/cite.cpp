@@ -37,6 +37,11 @@ constexpr Written kWritten[] = {
     {"aten::repeat_interleave", "repeat_interleave() without output_size", WaitKind::shape},
 };
 
+/// Whether a frame is of code that profiles or measures a program: "profile.py(34): run_torch_profiler".
+bool measures(std::string_view source) {
+  return has(source, "rofiler") || has(source, "rofiling") || has(source, "enchmark");
+}
+
 std::string remedy_of(const WaitingCall& wait) {
   switch (wait.kind) {
     case WaitKind::scalar:
@@ -62,6 +67,11 @@ std::string remedy_of(const WaitingCall& wait) {
     case WaitKind::asked:
       break;
   }
+  if (measures(wait.where))
+    return fmt::format(
+        "Take {}{} out of the step: it belongs to the code that measures, and runs without that code do not "
+        "wait there.",
+        wait.what, wait.where);
   return fmt::format(
       "Take {}{} out of the step: results do not need it. Measure time with events; switch off framework "
       "timers that synchronize (DeepSpeed wall_clock_breakdown, Megatron --timing-log-level 0).",

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/text.h"
+
 namespace stepscope::advise {
 namespace {
 
@@ -80,6 +82,10 @@ TEST(Cite, WaitsHaveTheirCallAndLine) {
   EXPECT_TRUE(waits[0].remedy.starts_with("Keep the value on the device: drop .item() at train.py:36"));
   EXPECT_EQ(waits[1].kind, WaitKind::asked);
   EXPECT_EQ(waits[1].what, "torch.cuda.synchronize()");
+  reports.synchronizations.calls[1].source = "bench/profile.py(34): run_torch_profiler";
+  EXPECT_TRUE(has(waits_of(Evidence(reports, 0))[1].remedy,
+                  "profile.py:34 (run_torch_profiler) out of the step: it belongs"))
+      << waits_of(Evidence(reports, 0))[1].remedy;
   reports.synchronizations.calls[0].cost = 0;
   reports.synchronizations.calls[1].cost = report::kNoInt;
   EXPECT_TRUE(waits_of(Evidence(reports, 0)).empty());

@@ -20,7 +20,7 @@ namespace {
 using analyze::LineNode;
 
 constexpr int kCells = 70;  // of a line's text
-constexpr std::size_t kMaxOthers = 2;
+constexpr std::size_t kMaxOthers = 3;
 
 /// Also of two functions on one line: a generator expression and what it stands in.
 bool same_line(const LineNode& a, const LineNode& b) { return a.place() == b.place(); }
@@ -93,18 +93,21 @@ class Tree {
 
 /// The outermost line around `node` that calls an nn.Module, or else the line that calls it.
 const LineNode* caller_of(const Tree& tree, const LineNode& node) {
-  const LineNode* caller = nullptr;
-  for (const LineNode* at = &node; at != nullptr; at = tree.parent(*at))
+  const LineNode* caller = tree.parent(node);
+  for (const LineNode* at = caller; at != nullptr; at = tree.parent(*at))
     if (at->calls_module) caller = at;
-  return caller != nullptr ? caller : tree.parent(node);
+  return caller;
 }
+
+/// A call at the script's top level says nothing about what it calls.
+bool is_of_script(const LineNode& node) { return node.line.ends_with(": <module>"); }
 
 std::vector<CostOfLine> callers_of(const Tree& tree, const OwnPlace& place) {
   std::map<std::string_view, CostOfLine> lines;
   for (const LineNode* node : tree.nodes()) {
     if (!same_line(*node, *place.line)) continue;
     const LineNode* caller = caller_of(tree, *node);
-    if (caller == nullptr || same_line(*caller, *node)) continue;
+    if (caller == nullptr || same_line(*caller, *node) || is_of_script(*caller)) continue;
     auto& [line, cost] = lines[caller->place()];
     line = caller;
     cost += tree.own(*node);
@@ -115,8 +118,6 @@ std::vector<CostOfLine> callers_of(const Tree& tree, const OwnPlace& place) {
   std::stable_sort(callers.begin(), callers.end(),
                    [](const CostOfLine& a, const CostOfLine& b) { return a.cost > b.cost; });
   if (callers.size() > kMaxOthers) callers.resize(kMaxOthers);
-  const bool in_model = !callers.empty() && callers.front().line->calls_module;
-  if (callers.size() == 1 && !in_model) callers.clear();
   return callers;
 }
 

@@ -95,6 +95,24 @@ constexpr Flag kNextSteps = {
     {"steps", Type::integer, "", "", "record the next N steps; a step ends at optimizer.step()"}, 0, "N"};
 constexpr Flag kSeconds = {{"seconds", Type::integer, "", "", "record for at most S seconds"}, 0, "S"};
 
+constexpr Flag kFindings = {{"finding", Type::texts, "", "",
+                             "try only what answers these rules, e.g. I01,H03 (default: all that the report "
+                             "finds)"},
+                            0,
+                            "ID,..."};
+constexpr Flag kAll = {{"all", Type::flag, "", "", "try every change that applies, asked for or not"}};
+constexpr Flag kTrialSteps = {
+    {"steps", Type::integer, "", "", "try each change for at most N steps"}, 0, "N"};
+constexpr Flag kTrialSeconds = {
+    {"seconds", Type::integer, "60", "", "try each change for about S seconds at most"}, 0, "S"};
+constexpr Flag kEnd = {
+    {"end", Type::flag, "", "", "end the program after the trials; without it, it goes on to its own end"}};
+constexpr Flag kTrialFormat = {{"format", Type::choice, "text", "text|json",
+                                "how to print; with json, the program prints to standard error"},
+                               'f'};
+constexpr Flag kTrialOutput = {{"output", Type::text, "", "", "write to FILE"}, 'o', "FILE"};
+
+constexpr Flag kTryFlags[] = {kFindings, kAll, kTrialSteps, kTrialSeconds, kEnd, kTrialFormat, kTrialOutput};
 constexpr Flag kAttachFlags[] = {kFolder, kNextSteps, kSeconds, kStacks, kMemory, kNoShapes, kMegabytes};
 constexpr Flag kRecordFlags[] = {kFolder, kRecordedSteps, kStacks, kMemory, kNoShapes, kMegabytes};
 constexpr Flag kReportFlags[] = {kStep, kTop, kFormat, kOutput, kThreads, kByRank};
@@ -182,6 +200,11 @@ constexpr std::string_view kAttachExamples[] = {
     "stepscope attach 4711 4712 --steps 3 -o now",
     "stepscope attach 4711 --seconds 2 --memory",
 };
+constexpr std::string_view kTryExamples[] = {
+    "stepscope try -- python train.py",
+    "stepscope try --finding I01,H03 -- python train.py --epochs 1",
+    "stepscope try --all --steps 200 --end -- torchrun --nproc-per-node 2 train.py",
+};
 constexpr std::string_view kSqlExamples[] = {
     "stepscope sql trace.json.gz --tables",
     "stepscope sql trace.json.gz 'SELECT kind, sum(duration_ns) FROM event GROUP BY 1'",
@@ -218,6 +241,17 @@ constexpr Command kCommands[] = {
      "keeps running. Give --steps, --seconds, or both: the first limit reached ends the recording. Ctrl-C "
      "ends it early and reports what was recorded until then.",
      kAttachFlags, kAttachExamples, run_attach},
+    {"try", "apply what findings propose to copies of a program, and measure what it saves",
+     "[--finding ID,...] -- PROGRAM [ARGS...]",
+     "Runs the program unchanged and records its first steps. Then it holds the program and, for each change "
+     "that a finding proposes, starts two copies: one unchanged, one with the change applied from outside. "
+     "They take turns of a few steps, and steps of equal numbers are compared. Prints what the report "
+     "promised and what was measured with a 95 % interval, whether the losses agree, memory before and "
+     "after, what could not be tried and why, and the lines to write. Changes that save time are then tried "
+     "together. Your code is never edited. Copies see a throwaway view of the working folder where the "
+     "system allows it. A copy that fails is reported, and the program goes on to its own end; its exit "
+     "code is kept.",
+     kTryFlags, kTryExamples, run_try, false, true},
     {"report", "say why the step is slow: verdict, where the time goes, what to change", "TRACE...",
      "Reads one or more traces and prints what limits a step, where its time goes, what to change and how "
      "much that would save, and what the recording cannot show. The HTML is one file that needs nothing "

@@ -123,6 +123,27 @@ Cycle cycle_of(const trace::Rank& rank, std::size_t file) {
           base + static_cast<double>(*std::max_element(e.end.begin(), e.end.end()))};
 }
 
+/// Leaves out files without a rank beside those of a whole job, such as the process that spawned it. The
+/// ranks are sorted.
+void leave_other_processes(trace::Trace& trace) {
+  const auto first = std::find_if(trace.ranks.begin(), trace.ranks.end(),
+                                  [](const trace::Rank& rank) { return rank.rank >= 0; });
+  const auto size = static_cast<std::int64_t>(trace.ranks.end() - first);
+  if (first == trace.ranks.begin() || size < 2) return;
+  for (std::int64_t i = 0; i < size; ++i)
+    if (first[i].rank != i || first[i].world_size != size) return;
+  std::string names;
+  for (auto rank = trace.ranks.begin(); rank != first; ++rank)
+    names += (names.empty() ? "" : ", ") + rank->path;
+  const bool one = first - trace.ranks.begin() == 1;
+  trace.notes.push_back(fmt::format(
+      "{} no rank of this job of {} and {} left out, such as the process that started it. Give {} alone to "
+      "see {}: {}.",
+      one ? "A file is" : "Some files are", size, one ? "is" : "are", one ? "it" : "each",
+      one ? "it" : "them", names));
+  trace.ranks.erase(trace.ranks.begin(), first);
+}
+
 }  // namespace
 
 std::int64_t rank_in_name(const std::string& path) {
@@ -178,6 +199,7 @@ void leave_earlier_cycles(trace::Trace& trace) {
 void settle_ranks(trace::Trace& trace) {
   std::stable_sort(trace.ranks.begin(), trace.ranks.end(),
                    [](const trace::Rank& a, const trace::Rank& b) { return a.rank < b.rank; });
+  leave_other_processes(trace);
   bool distinct = true;
   for (std::size_t i = 1; i < trace.ranks.size(); ++i)
     distinct = distinct && trace.ranks[i - 1].rank >= 0 && trace.ranks[i - 1].rank != trace.ranks[i].rank;

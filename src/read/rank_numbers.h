@@ -20,8 +20,9 @@ std::int64_t rank_in_name(const std::string& path);
 /// in time.
 void leave_earlier_cycles(trace::Trace& trace);
 
-/// Sorts ranks by number. Analyses identify ranks by number: if a file has none, or two have the same, all
-/// are numbered in order of their paths, and a note is added.
+/// Sorts ranks by number. Files without one beside all ranks of a job are left out, and a note names them.
+/// Analyses identify ranks by number: if a file has none otherwise, or two have the same, all are numbered in
+/// order of their paths, and a note is added.
 void settle_ranks(trace::Trace& trace);
 
 /// Notes gaps in the files of several ranks: missing ranks, ranks that recorded different steps, and start

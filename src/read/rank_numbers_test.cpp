@@ -97,6 +97,31 @@ TEST(RankNumbers, MissingRanksAndOtherStepsAreNoted) {
       << trace->notes[1];
 }
 
+TEST(RankNumbers, TheProcessThatStartsAllRanksIsLeftOut) {
+  Folder folder;
+  folder.add("a.json", file("", 5));
+  folder.add("b.json", file(rank_of_job(0, 2), 5));
+  folder.add("c.json", file(rank_of_job(1, 2), 5));
+  const auto trace = folder.opened();
+  ASSERT_TRUE(trace.ok());
+  EXPECT_EQ(numbers(*trace), (Numbers{0, 1}));
+  EXPECT_TRUE(trace->doubts.empty());
+  ASSERT_EQ(trace->notes.size(), 1u);
+  EXPECT_TRUE(trace->notes[0].starts_with("A file is no rank of this job of 2 and is left out"))
+      << trace->notes[0];
+}
+
+// One of three ranks has no number: it may be any process.
+TEST(RankNumbers, AFileWithoutARankOfAnIncompleteJobStays) {
+  Folder folder;
+  folder.add("a.json", file("", 5));
+  folder.add("b.json", file(rank_of_job(0, 3), 5));
+  folder.add("c.json", file(rank_of_job(1, 3), 5));
+  const auto trace = folder.opened();
+  ASSERT_TRUE(trace.ok());
+  EXPECT_EQ(numbers(*trace), (Numbers{0, 1, 2}));
+}
+
 TEST(RankNumbers, EqualNumbersAreReplaced) {
   Folder folder;
   folder.add("a.json", file(rank_of_job(1, 4), 5));

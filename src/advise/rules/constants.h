@@ -145,6 +145,8 @@ namespace stepscope::advise {
   X(double, kBreakShare, 0.03, "of the window: late idle time of a program compiled in pieces", "chosen") \
   X(double, kCompiledShare, 0.5, "of kernels: made by a compiler", "chosen") \
   X(double, kGradLeast, 0.02, "of late idle time: saved without an autograd graph, at least", "chosen") \
+  X(double, kGradMostOnCpu, 0.35, "of the step where only a CPU works: saved without an autograd graph, at most", "0.31 of small linear layers and 0.26 of an LSTM measured, nothing of convolutions") \
+  X(double, kFastPathMost, 0.7, "of the same with attention: saved at most", "0.69 of ticket_service in bench/unseen, whose nn.TransformerEncoder then skips the padding") \
   X(double, kGradMost, 0.15, "of late idle time: saved without an autograd graph, at most", "chosen") \
   X(std::int64_t, kRestart, 200'000'000, "ns: a wait for the first batch of new workers", "a worker with torch imported starts in 0.1 (fork) to 3 s (spawn)") \
   X(std::int64_t, kWorkersEnd, 1'000'000, "ns: the end of a loop that ends its workers, at least", "7 and 8 ms in recordings with workers of PyTorch 2.15, 0.07 to 0.13 ms where workers persist") \

@@ -5,8 +5,10 @@
 
 #include "advise/rules/constants.h"
 #include "advise/rules/families.h"
+#include "advise/rules/on_cpu.h"
 #include "advise/say.h"
 #include "advise/see.h"
+#include "base/text.h"
 
 namespace stepscope::advise {
 namespace {
@@ -94,21 +96,33 @@ std::optional<Claim> graph_breaks(const Evidence& e, Bound bound) {
   return f;
 }
 
+bool has_attention(const Evidence& e) {
+  const auto operators = e.mine(e.reports().operators.operators, "Operators");
+  return std::any_of(operators.begin(), operators.end(),
+                     [](const auto* of) { return has(of->name, "scaled_dot_product"); });
+}
+
 std::optional<Claim> grad_in_inference(const Evidence& e, Bound bound) {
   const bool whole = e.fact(&Facts::complete_steps) == 0 || e.fact(&Facts::complete_steps) >= 3;
-  if (!whole || bound != Bound::host || e.launched_in("Optimizer.step#").ranges > 0 ||
+  const bool on_cpu = bound == Bound::host_only && computes_on_cpu(e);
+  if (!whole || !(bound == Bound::host || on_cpu) || e.launched_in("Optimizer.step#").ranges > 0 ||
       e.launched_in("autograd::engine::evaluate_function").ranges > 0 ||
       e.fact(&Facts::for_backward) * 10 < e.fact(&Facts::ops))
     return std::nullopt;
   Claim f = claim(e, RuleId::G04, "Inference builds the graph for a backward pass that never runs");
-  save(f, late_idle(e) / e.steps(), kGradLeast, kGradMost);
+  if (on_cpu)
+    save(f, e.step_length(), 0, has_attention(e) ? kFastPathMost : kGradMostOnCpu);
+  else
+    save(f, late_idle(e) / e.steps(), kGradLeast, kGradMost);
   f.confidence = Confidence::low;
   f.because =
       "operators were recorded for backward, but neither backward nor an optimizer runs; a recording of the "
       "forward pass alone looks the same";
   f.evidence = {see::overview(fmt::format("ops_for_backward {} of {}", count(e.fact(&Facts::for_backward)),
                                           count(e.fact(&Facts::ops))))};
-  f.remedy = "with torch.inference_mode(): around the forward pass.";
+  f.remedy =
+      "with torch.inference_mode(): around the forward pass, and model.eval(). Layers such as "
+      "nn.TransformerEncoder then take a faster path.";
   f.verify = "No operator has a sequence number.";
   f.effort = Effort::one_line;
   return f;
@@ -135,9 +149,9 @@ Silent on: captured graphs; programs that are not compiled.)"},
     {RuleId::G04, "inference builds the graph for backward", true, grad_in_inference,
      R"(Looks at: `overview`: `ops_for_backward`, operators recorded while gradients were on. Fires when at
 least a tenth of the operators are for backward, neither backward nor an optimizer runs in three steps (or in
-a recording without steps), and the program is host-bound.
+a recording without steps), and the program is host-bound or no device works.
 
-Saving: kGradLeast to kGradMost of late idle time.
+Saving: kGradLeast to kGradMost of late idle time; where no device works, up to kGradMostOnCpu of the step, or kFastPathMost with attention.
 
 Silent on: training; inference under no_grad or inference_mode.)"},
 };

@@ -206,11 +206,23 @@ Advice own_line(int own) {
   });
 }
 
+TEST(OnCpu, GradientsInInference) {
+  const auto inference = [](const char* layer, const char* args) {
+    return advice_of([&](Loop& l) { l.op(layer, 900, args).pass(100); });
+  };
+  const char* forward = R"("Sequence number": 1)";
+  EXPECT_EQ(inference("aten::linear", forward).cell("G04", "saving_high"), "350000");
+  EXPECT_EQ(inference("aten::scaled_dot_product_attention", forward).cell("G04", "saving_high"), "700000");
+  EXPECT_FALSE(inference("aten::linear", "").has("G04"));
+  EXPECT_FALSE(own_line(200).has("G04"));
+}
+
 TEST(OnCpu, ALineBesidesTheModel) {
   const Advice advice = own_line(200);
   EXPECT_EQ(
       advice.cell("H11", "title"),
-      "200 µs of 1.00 ms per step go into train.py:20 (batch), besides forward, backward and optimizer");
+      "200 µs of 1.00 ms per step go into train.py:20 (batch), besides forward, backward and optimizer, "
+      "called by train.py:9 (main)");
   EXPECT_EQ(advice.cell("H11", "saving_low"), "100000");
   EXPECT_EQ(advice.cell("H11", "saving_high"), "200000");
   EXPECT_TRUE(own_line(100).has("H11"));
@@ -240,7 +252,8 @@ TEST(OnCpu, TheDearestLineAndTheNextOnes) {
                                    {"train.py(35): read", 119},
                                    {"train.py(36): read", 1}});
   EXPECT_EQ(advice.cell("H11", "title"),
-            "400 µs of 1.00 ms per step go into train.py:31 (read), besides forward, backward and optimizer; "
+            "400 µs of 1.00 ms per step go into train.py:31 (read), besides forward, backward and optimizer, "
+            "called by train.py:20 (batch); "
             "150 µs "
             "in train.py:34 (read), 130 µs in train.py:32 (read)");
 }
@@ -286,7 +299,7 @@ TEST(OnCpu, ShortOperatorsOfOneLine) {
   const Advice advice = loop(300, 2, 3);
   EXPECT_EQ(advice.cell("H12", "title"),
             "300 short operators per step, 3.00 µs each, take 899 µs of 1.00 ms; most of them by train.py:30 "
-            "(encode)");
+            "(encode), called by train.py:9 (main)");
   EXPECT_FALSE(loop(99, 2, 3).has("H12"));
   EXPECT_FALSE(loop(300, 1, 1).has("H12"));  // 300 of 1,000 µs
 }

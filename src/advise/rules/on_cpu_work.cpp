@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "advise/own_places.h"
 #include "advise/rules/constants.h"
 #include "advise/rules/on_cpu.h"
 #include "advise/say.h"
@@ -40,10 +41,14 @@ std::optional<Claim> pointwise_on_cpu(const Evidence& e) {
   const OperatorWork work =
       operator_work(e, [](const analyze::HostWork& w) { return w.kind == analyze::OpKind::element_wise; });
   if (e.share(work.time) < kPointwiseShare || work.time < kLayerWork * work.calls) return std::nullopt;
-  Claim f =
-      claim(e, RuleId::K01,
-            fmt::format("{} of {} per step goes into element-wise operators that each read and write memory",
-                        ns(work.time / e.steps()), ns(e.step_length())));
+  const auto place = dearest_place(e, &analyze::LineNode::element_wise);
+  const std::string where = place ? fmt::format("; {} of it by {}{}{}", ns(place->cost / e.steps()),
+                                                place->quoted(), place->called_by(), place->rest(e.steps()))
+                                  : "";
+  Claim f = claim(
+      e, RuleId::K01,
+      fmt::format("{} of {} per step goes into element-wise operators that each read and write memory{}",
+                  ns(work.time / e.steps()), ns(e.step_length()), where));
   save(f, work.time / e.steps(), kFusedLeast, std::max(kFusedMost, report::ratio(work.chained, work.time)));
   f.confidence = Confidence::medium;
   f.because = "how many of them fuse depends on the operators between them";

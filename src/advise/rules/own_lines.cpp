@@ -91,7 +91,8 @@ constexpr Rule kOwnLineRules[] = {
 optimizer. Follows the dearest line down its calls while one called line holds kMostOfCost. If the call reached does
 nothing else (kMostOfCost of its time) and is not the program itself (kWholeProgram), it is the place, and the lines
 below it are listed. Else the place is the line with the largest own part, without the lines below it, over all its
-callers, if that is kMuchOfCost of the whole. Lists two more lines of at least kSomeOfCost. Fires, where no device works, if the line takes kOwnShare of the window.
+callers, if that is kMuchOfCost of the whole. Lists three more lines of at least kSomeOfCost, and the lines that call
+it. Fires, where no device works, if the line takes kOwnShare of the window.
 
 Saving: kOwnLeast of that time without operators that compute, to kOwnMost of all of it.
 

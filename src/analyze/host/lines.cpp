@@ -50,6 +50,7 @@ class RankLines {
         checkpoint_calls_(trace_.strings, is_checkpoint_call),
         in_traceback_(trace_.strings,
                       [](std::string_view frame) { return frame.starts_with("traceback.py("); }),
+        is_elementwise_(trace_.strings, derive::is_elementwise),
         shapes_(trace_, rank, "Input Dims"),
         main_operators_(derive::outermost_operators(trace_, rank, main)),
         nodes_(derive::nodes_with_makers(trace_, rank)) {
@@ -212,6 +213,7 @@ class RankLines {
       ++op.calls;
       op.time += e.duration(row);
       sum->work += e.duration(row);
+      if (is_elementwise_(e.name[row])) sum->element_wise += e.duration(row);
       if (op.longest_call != kNoRow && e.duration(row) <= op.longest) continue;
       op.longest = e.duration(row);
       op.longest_call = row;
@@ -245,6 +247,7 @@ class RankLines {
       if (sum == nullptr) continue;
       sum->backward += time;
       sum->work += time;
+      if (is_elementwise_(e.name[maker])) sum->element_wise += e.duration(node);
       sum->ops_by_name[e.name[maker]].time += time;
       if (is_short) sum->called_back += time;
     }
@@ -265,6 +268,7 @@ class RankLines {
     calling_of_ = added_up(&PathSum::calling);
     const std::vector<Time> back = added_up(&PathSum::called_back), work = added_up(&PathSum::work),
                             computing = added_up(&PathSum::computing),
+                            element_wise = added_up(&PathSum::element_wise),
                             in_backward = added_up(&PathSum::in_backward);
     for (std::size_t p = 0; p < back.size(); ++p) calling_of_[p] += back[p];
     std::vector<std::int64_t> place(paths_.size(), -1);
@@ -288,6 +292,7 @@ class RankLines {
                           sums_[path].backward,
                           work[path],
                           computing[path],
+                          element_wise[path],
                           0,
                           {},
                           {},
@@ -368,7 +373,7 @@ class RankLines {
   const Column<StackPiece> pieces_;
   derive::OwnFrames own_;
   trace::AskedOnce<bool (*)(std::string_view)> backward_calls_, module_calls_, checkpoint_calls_,
-      in_traceback_;
+      in_traceback_, is_elementwise_;
   const trace::ArgReader shapes_;
   const std::vector<Row> main_operators_;
   const std::vector<derive::NodeOf> nodes_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "derive/kernel_class.h"
 #include "trace/asked_once.h"
@@ -117,20 +118,10 @@ std::int64_t regular_interval(const std::vector<std::int64_t>& times, std::int64
   return static_cast<double>(regular) >= kLeastRegular * static_cast<double>(lengths.size()) ? median : 0;
 }
 
-}  // namespace
-
-FoundSteps found_steps(const Trace& trace, const Rank& rank) {
+/// Steps by the operator that repeats most regularly with the longest interval.
+FoundSteps repeated(const Trace& trace, const EventTable& e, std::span<const Row> operators) {
   FoundSteps found;
-  StringId name = trace::kEmptyString;
-  const std::vector<std::int64_t> ends = optimizer_ends(trace, rank, name);
-  if (ends.size() > kFewest && ends.size() < kMostSteps) {
-    found.border = trace.text(name);
-    found.steps = between(ends);
-    return found;
-  }
-  const EventTable& e = rank.events;
-  const std::vector<Row> operators = main_operators(rank);
-  if (!ends.empty() || operators.empty()) return found;
+  if (operators.empty()) return found;
   std::map<StringId, std::vector<std::int64_t>> starts;
   for (const Row row : operators) starts[e.name[row]].push_back(e.start[row]);
   const std::int64_t span = e.end[operators.back()] - e.start[operators.front()];
@@ -146,6 +137,43 @@ FoundSteps found_steps(const Trace& trace, const Rank& rank) {
   }
   if (chosen != nullptr) found.steps = between(*chosen);
   return found;
+}
+
+/// The longer of the stretches before and after a time that training takes.
+std::span<const Row> outside(const EventTable& e, const std::vector<Row>& operators, std::int64_t from,
+                             std::int64_t to) {
+  const auto starts_before = [&](Row row, std::int64_t time) { return e.start[row] < time; };
+  const std::span<const Row> all(operators);
+  const auto before = all.first(static_cast<std::size_t>(
+      std::lower_bound(operators.begin(), operators.end(), from, starts_before) - operators.begin()));
+  const auto after = all.subspan(static_cast<std::size_t>(
+      std::lower_bound(operators.begin(), operators.end(), to, starts_before) - operators.begin()));
+  const auto length = [&](std::span<const Row> rows) {
+    return rows.empty() ? 0 : e.end[rows.back()] - e.start[rows.front()];
+  };
+  return length(before) > length(after) ? before : after;
+}
+
+}  // namespace
+
+FoundSteps found_steps(const Trace& trace, const Rank& rank) {
+  FoundSteps found;
+  StringId name = trace::kEmptyString;
+  const std::vector<std::int64_t> ends = optimizer_ends(trace, rank, name);
+  const EventTable& e = rank.events;
+  const std::vector<Row> operators = main_operators(rank);
+  if (ends.empty()) return repeated(trace, e, operators);
+  if (ends.size() > kFewest && ends.size() < kMostSteps) {
+    found.border = trace.text(name);
+    found.steps = between(ends);
+  }
+  if (operators.empty()) return found;
+  const std::int64_t whole = e.end[operators.back()] - e.start[operators.front()];
+  const std::int64_t trained = ends.back() - ends.front();
+  if (static_cast<double>(trained) >= kLeastCovered * static_cast<double>(whole)) return found;
+  FoundSteps other = repeated(trace, e, outside(e, operators, ends.front(), ends.back()));
+  const bool longer = !other.steps.empty() && other.steps.back().end - other.steps.front().start > trained;
+  return longer ? other : found;
 }
 
 }  // namespace stepscope::derive

@@ -11,7 +11,8 @@ namespace stepscope::derive {
 /// Steps where a program repeats itself, and the name of the range that each is counted by; no steps if it
 /// does not. `border`: of training, "Optimizer.step#…": a step lasts from the end of one to the end of the
 /// next. Else the operator of the main thread that repeats most regularly with the longest interval: a step
-/// lasts from its begin to its next begin. O(n log n) in host rows.
+/// lasts from its begin to its next begin. A program that trains for less than half of the recording, and
+/// then repeats something else for longer, has the steps of the latter. O(n log n) in host rows.
 struct FoundSteps {
   std::vector<trace::Step> steps;
   std::string border;

@@ -68,6 +68,21 @@ TEST(FoundSteps, NoneInShortProgramsAndOnDevices) {
   EXPECT_EQ(border, "");
 }
 
+// 4 steps of training in 200 µs, then 10 batches of inference in 400 µs.
+TEST(FoundSteps, OfWhatTakesLongerThanTraining) {
+  EventText events;
+  for (int i = 0; i < 4; ++i) train(events, 50 * i);
+  for (int i = 0; i < 10; ++i) {
+    events.add("cpu_op", "aten::mm", 5, 5, 200 + 40 * i, 30);
+    events.add("cpu_op", "aten::argmax", 5, 5, 230 + 40 * i, 3);
+  }
+  std::string border;
+  const Spans spans = found_in(events, border);
+  ASSERT_EQ(spans.size(), 9);
+  EXPECT_EQ(spans.front(), (std::pair<std::int64_t, std::int64_t>{230, 270}));
+  EXPECT_EQ(border, "aten::argmax");
+}
+
 // Inference: aten::argmax comes once a round, aten::mm twice; aten::uniform_ only at the start.
 TEST(FoundSteps, OfARepeatedOperator) {
   EventText events;
