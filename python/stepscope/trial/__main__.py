@@ -133,6 +133,7 @@ class Try:
         limits = Limits(options.seconds, options.steps, options.start_limit, options.hang_limit)
         trials = Trials(self.conductor, self.told, limits, self.progress.show)
         trials.first_step_s = self.first_step_s
+        trials.step_s = self.step() / 1e9 or self.first_step_s
         trials.program_period = _statistics.period([float(one) for one in self.times[2:]])
         chosen = [one for one in plan.tried if not options.only or one[0].key in options.only.split(",")]
         for number, (change, promised) in enumerate(chosen, 1):

@@ -159,7 +159,7 @@ class Facts:
             "builds_graph": torch.is_grad_enabled() and not torch.is_inference_mode_enabled(),
             "has_conv2d": any(isinstance(one, torch.nn.Conv2d) for one in parts),
             "is_compiled": any(type(one).__name__ == "OptimizedModule" or getattr(one, "_compiled_call_impl", None) for one in parts),
-            "autocast": bool(torch.is_autocast_enabled()) or bool(torch.is_autocast_cpu_enabled()),
+            "autocast": is_autocast(torch),
             "double": any(one.dtype == torch.float64 for one in module.parameters()),
         }
 
@@ -187,6 +187,13 @@ class Facts:
             "has_compiler": any(shutil.which(name) for name in (os.environ.get("CXX") or "g++", "clang++")),
             **self.module,
         }
+
+
+def is_autocast(torch: Any) -> bool:
+    try:
+        return bool(torch.is_autocast_enabled("cuda")) or bool(torch.is_autocast_enabled("cpu"))
+    except TypeError:  # before PyTorch 2.4
+        return bool(torch.is_autocast_enabled()) or bool(torch.is_autocast_cpu_enabled())
 
 
 def holds_cuda(dataset: Any) -> bool:

@@ -78,10 +78,16 @@ class Trials:
         self.say = say
         self.first_step_s = 1.0
         """Until the program's own first step."""
+        self.step_s = 1.0
+        """A step of the program."""
         self.program_period = 1
         """Steps after which the program repeats itself, e.g. an epoch."""
         self.unchanged: dict[int, float] = {}
         """Losses of another unchanged copy."""
+
+    def limit(self, steps: int) -> float:
+        """After so many seconds a copy is taken to hang."""
+        return self.limits.hang_s + 20 * steps * self.step_s
 
     def run(self, changes: tuple[Change, ...], promised: tuple[int, int] | None) -> Result:
         result = Result(changes, promised)
@@ -138,7 +144,8 @@ class Trials:
             copy = self.conductor.start("again", {**self.orders((), False), "nudged": True})
             try:
                 copy.await_hello(self.start_limit(()))
-                block = copy.turn(max(max(losses), 2) - 1, self.limits.seconds + self.limits.hang_s)
+                steps = max(max(losses), 2) - 1
+                block = copy.turn(steps, self.limit(steps))
                 self.unchanged = block.losses
             except (Failed, Ended):
                 self.unchanged = {}
@@ -198,10 +205,10 @@ class Pair:
         """The size of a block."""
         assert self.plain is not None and self.changed is not None
         limits = self.trials.limits
-        first = self.give(self.plain, WARM, limits.hang_s + 20 * self.trials.first_step_s)
+        first = self.give(self.plain, WARM, self.trials.limit(WARM))
         losses.update(first.losses)
         slow = SLOW_START_S if any(one.starts_slowly for one in self.result.changes) and limits.hang_s >= 30 else 0.0
-        other = self.give(self.changed, WARM, limits.hang_s + 20 * self.trials.first_step_s + slow)
+        other = self.give(self.changed, WARM, self.trials.limit(WARM) + slow)
         self.note(other)
         step = _statistics.median(sorted(first.times)) / 1e9
         size = min(max(math.ceil(BLOCK_S / max(step, 1e-6)), SHORTEST), LONGEST)
@@ -223,16 +230,14 @@ class Pair:
         """Blocks of equal step numbers, in the order A B B A: each copy is first as often as the other."""
         assert self.plain is not None and self.changed is not None
         trials, limits = self.trials, self.trials.limits
-        limit_s = limits.hang_s
         is_plain_first = not self.is_reversed
         made = 0
         while True:
             order = (self.plain, self.changed) if is_plain_first else (self.changed, self.plain)
             pair: dict[str, Block] = {}
             for copy in order:
-                pair[copy.name] = self.give(copy, size, limit_s)
+                pair[copy.name] = self.give(copy, size, trials.limit(size))
             a, b = pair[self.plain.name], pair[self.changed.name]
-            limit_s = limits.hang_s + 20 * sum(a.times) / 1e9
             losses.update(a.losses)
             self.note(b)
             counted = slice(1, None)  # the first step of a block may find cold caches

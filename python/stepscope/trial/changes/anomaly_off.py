@@ -2,41 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from stepscope.trial._facts import Program
 from stepscope.trial.changes import Change, Target, Undo, effect, replace
 
 
 def apply(target: Target) -> Undo:
+    """set_detect_anomaly() and detect_anomaly() both go through one function of PyTorch."""
     torch = target.torch
-    original = torch._C._set_anomaly_enabled
+    original = torch.set_anomaly_enabled
 
-    def off(mode: bool, *args: Any) -> None:
+    def off(mode: bool, check_nan: bool = True) -> None:
         if mode:
             effect("anomaly detection off")
-        original(False, *args)
+        original(False, check_nan)
 
     before = torch.is_anomaly_enabled()
     original(False)
-    back = [replace(owner, name, off) for owner, name in places(torch)]
+    back = replace(torch, "set_anomaly_enabled", off)
 
     def undo() -> None:
-        for one in back:
-            one()
+        back()
         original(before)
 
     return undo
-
-
-def places(torch: Any) -> list[tuple[Any, str]]:
-    """Where PyTorch's Python looks the switch up."""
-    found = [(torch._C, "_set_anomaly_enabled"), (torch, "set_anomaly_enabled"), (torch.autograd.anomaly_mode.torch, "set_anomaly_enabled")]
-    unique: list[tuple[Any, str]] = []
-    for owner, name in found:
-        if hasattr(owner, name) and not any(owner is other and name == known for other, known in unique):
-            unique.append((owner, name))
-    return unique
 
 
 def reason(program: Program) -> str:
