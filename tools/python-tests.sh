@@ -44,7 +44,7 @@ torch_tests() {
     CMAKE_BUILD_PARALLEL_LEVEL=${JOBS:-$(nproc)} "$home/bin/python" -m pip install --quiet --no-build-isolation --no-deps --force-reinstall \
       --config-settings=build-dir="$home-build" --config-settings=cmake.build-type=Debug .
   fi
-  pytest "$home/bin/python" python/tests/profiler python/tests/collect_*_test.py
+  pytest "$home/bin/python" python/tests/profiler python/tests/trial python/tests/collect_*_test.py
 }
 
 # The two run at once: tests wait more than they compute.

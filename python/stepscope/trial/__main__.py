@@ -12,7 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from stepscope.trial import _findings, _statistics, _table, _view
-from stepscope.trial._conductor import Conductor, Copy, Ended, Failed, as_shell, forward_signals
+from stepscope.trial._conductor import (
+    Conductor,
+    Copy,
+    Ended,
+    Failed,
+    as_shell,
+    forward_signals,
+)
 from stepscope.trial._copy import HOLD
 from stepscope.trial._facts import Program
 from stepscope.trial._trials import Limits, Result, Trials

@@ -15,7 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from stepscope.trial import _processes
-from stepscope.trial._view import View, copy_environment, free_port, site_environment, with_port
+from stepscope.trial._view import (
+    View,
+    copy_environment,
+    free_port,
+    site_environment,
+    with_port,
+)
 
 TICK_S = 0.05
 GONE_S = 5.0

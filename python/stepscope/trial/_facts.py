@@ -109,7 +109,7 @@ class Facts:
             make(this, params, *args, **named)
             groups = this.param_groups
             tensors = [one for group in groups for one in group["params"]]
-            given = {name: bool(groups[0].get(name)) for name in ("fused", "foreach", "capturable", "differentiable")} if groups else {}
+            given: dict[str, Any] = {name: bool(groups[0].get(name)) for name in ("fused", "foreach", "capturable", "differentiable")} if groups else {}
             given["parameters"] = len(tensors)
             given["devices"] = sorted({one.device.type for one in tensors})
             given["is_float"] = all(one.is_floating_point() for one in tensors)

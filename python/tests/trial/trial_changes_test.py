@@ -118,7 +118,7 @@ def test_threads(calls):
 
 def test_anomaly_detection(calls):
     undo = apply("anomaly_off", calls)
-    with torch.autograd.detect_anomaly(check_nan=False):
+    with pytest.warns(UserWarning), torch.autograd.detect_anomaly(check_nan=False):
         assert not torch.is_anomaly_enabled()
     undo()
 

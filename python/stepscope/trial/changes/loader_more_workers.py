@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from stepscope.trial._facts import Program
 from stepscope.trial.changes import Change, Target, Undo, at
 from stepscope.trial.changes._loaders import change_arguments

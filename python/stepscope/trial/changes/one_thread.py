@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from stepscope.trial._facts import Program
-from stepscope.trial.changes import Change, Target, Undo
-from stepscope.trial.changes import _threads
+from stepscope.trial.changes import Change, Target, Undo, _threads
 
 
 def apply(target: Target) -> Undo:

@@ -10,7 +10,7 @@ class WhenTorchIsImported:
     def find_spec(self, name, path=None, target=None):  # type: ignore[no-untyped-def]
         if name != "torch":
             return None
-        sys.meta_path.remove(self)  # type: ignore[arg-type]
+        sys.meta_path.remove(self)
         found = importlib.util.find_spec(name)
         if found is None or found.loader is None:
             return found
@@ -31,7 +31,7 @@ class WhenTorchIsImported:
 
 here = os.path.dirname(os.path.abspath(__file__))
 if os.environ.get("STEPSCOPE_TRIAL"):
-    sys.meta_path.insert(0, WhenTorchIsImported())  # type: ignore[arg-type]
+    sys.meta_path.insert(0, WhenTorchIsImported())
     if os.environ.get("STEPSCOPE_TRIAL_SEED"):
         import random
 
