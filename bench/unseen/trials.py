@@ -75,7 +75,7 @@ def rows_of(name, said):
         measured = f"{ms(one['saved_ns'])} ({ms(one['low_ns'])} – {ms(one['high_ns'])}) of {ms(one['step_ns'])}{verdict}"
         before, after = (value / 2**20 for value in one["memory_bytes"])
         rows.append(f"| {name} | {one['name']} | {told} | {measured} | {one['loss']} | {before:.0f} → {after:.0f} |")
-        name = ""
+
     return rows or [f"| {name} | none | | | | |"]
 
 

@@ -144,7 +144,7 @@ class Try:
         trials.program_period = _statistics.period([float(one) for one in self.times[2:]])
         chosen = [one for one in plan.tried if not options.only or one[0].key in options.only.split(",")]
         for number, (change, promised) in enumerate(chosen, 1):
-            self.progress.say(f"trial {number} of {len(chosen)}: {change.name}")
+            self.progress.say(f"trial {number} of {len(chosen)}: {trials.name_of((change,))}")
             self.results.append(trials.run((change,), promised))
         self.try_together(trials)
 
@@ -160,7 +160,7 @@ class Try:
         changes = tuple(one.changes[0] for one in self.results if one in best.values())
         spans = [one.promised for one in best.values() if one.promised is not None]
         promised = (max(low for low, _ in spans), sum(high for _, high in spans)) if spans else None
-        self.progress.say("trial of all that won: " + ", ".join(one.name for one in changes))
+        self.progress.say("trial of all that won: " + trials.name_of(changes))
         self.results.append(trials.run(changes, promised))
 
     def put(self) -> None:

@@ -26,6 +26,8 @@ class Calls:
         """Called after each call with the module's number, in the order of their first calls."""
         self.numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self.inside = False
+        self.result: Any = None
+        """Of the last outermost call, while ``after`` is called."""
 
     def install(self) -> None:
         if self.original is not None:
@@ -45,8 +47,10 @@ class Calls:
                 result = watcher.call(module, args, named)
             finally:
                 watcher.inside = False
+            watcher.result = result
             for function in watcher.after:
                 function(number)
+            watcher.result = None
             return result
 
         self.kind.__call__ = called

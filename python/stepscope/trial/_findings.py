@@ -81,7 +81,11 @@ def plan(findings: list[Finding], program: Program, asked: list[str], every: boo
             refused.setdefault(reason, []).append(change.name)
     made.tried.sort(key=lambda one: -(one[1][1] if one[1] is not None else -1))
     tried = {rule for change, _ in made.tried for rule in change.answers}
-    made.left = [one for one in made.left if one[0] not in tried]
+    reasons: dict[str, list[str]] = {}
+    for rule, why in made.left:
+        if rule not in tried:
+            reasons.setdefault(rule, []).append(why)
+    made.left = [(rule, "; ".join(why)) for rule, why in reasons.items()]
     for rule in rules:
         if not any(rule in change.answers for change in changes):
             made.left.append((rule, by_hand(wanted.get(rule))))
@@ -98,4 +102,4 @@ def by_hand(finding: Finding | None) -> str:
     if finding is None:
         return "the report does not have it, and no change from outside answers it"
     first = re.split(r"(?<=[a-z)\]])[.;] ", finding.remedy or finding.title)[0].rstrip(".")
-    return f"needs a change of the code: {first}"
+    return f"to be changed by hand: {first}"

@@ -15,6 +15,8 @@ class Compared(NamedTuple):
     """The largest difference, over the mean size of the losses."""
     first: int
     """The first step whose difference exceeds the tolerance; -1 if none does."""
+    average: float
+    """The difference of the mean losses, over the same size."""
 
 
 def compare(a: dict[int, float], b: dict[int, float], tolerance: float) -> Compared:
@@ -31,7 +33,9 @@ def compare(a: dict[int, float], b: dict[int, float], tolerance: float) -> Compa
         largest = max(largest, distance)
         if distance > tolerance and first < 0:
             first = step
-    return Compared(len(common), same, largest, first)
+    apart = sum(b[step] - a[step] for step in common) / len(common) if common else 0.0
+    average = abs(apart) / size if size > 0 and math.isfinite(apart) else math.inf
+    return Compared(len(common), same, largest, first, average)
 
 
 CHANCE = 1 / 3
@@ -47,8 +51,10 @@ def in_words(compared: Compared, tolerance: float, unchanged: Compared | None = 
     if compared.first < 0:
         return f"same within {percent(tolerance)}"
     if unchanged is not None and unchanged.steps > 0 and unchanged.largest >= CHANCE * compared.largest:
-        return f"differs by {percent(compared.largest)}, as unchanged runs do"
-    return f"differs by {percent(compared.largest)} from step {compared.first}"
+        return f"differs by up to {percent(compared.largest)}, as unchanged runs do"
+    if not math.isfinite(compared.largest):
+        return f"differs by {percent(compared.largest)} from step {compared.first}"
+    return f"differs by up to {percent(compared.largest)} from step {compared.first}, on average by {percent(compared.average)}"
 
 
 def percent(share: float) -> str:

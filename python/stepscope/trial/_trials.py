@@ -42,6 +42,7 @@ class Limits:
 @dataclass
 class Result:
     changes: tuple[Change, ...]
+    name: str
     promised: tuple[int, int] | None = None
     """Nanoseconds per step, by the report."""
     reason: str = ""
@@ -59,10 +60,6 @@ class Result:
     losses: dict[int, float] = field(default_factory=dict)
     """Of the changed copy."""
     effects: list[str] = field(default_factory=list)
-
-    @property
-    def name(self) -> str:
-        return " + ".join(one.name for one in self.changes)
 
     @property
     def won(self) -> bool:
@@ -85,12 +82,15 @@ class Trials:
         self.unchanged: dict[int, float] = {}
         """Losses of another unchanged copy."""
 
+    def name_of(self, changes: tuple[Change, ...]) -> str:
+        return " + ".join(one.label(self.program) if one.label is not None else one.name for one in changes)
+
     def limit(self, steps: int) -> float:
         """After so many seconds a copy is taken to hang."""
         return self.limits.hang_s + 20 * steps * self.step_s
 
     def run(self, changes: tuple[Change, ...], promised: tuple[int, int] | None) -> Result:
-        result = Result(changes, promised)
+        result = Result(changes, self.name_of(changes), promised)
         differences: list[float] = []
         steps: list[float] = []
         losses: dict[int, float] = {}
@@ -132,11 +132,12 @@ class Trials:
         result.saved = _statistics.interval(differences)
         result.step, result.blocks = mean(steps), len(differences)
         if not _statistics.enough(result.saved, result.step):
-            result.note = "the interval is still wide"
+            result.note = "wide interval"
         tolerance = max(one.tolerance for one in result.changes)
         compared = _losses.compare(losses, result.losses, tolerance)
         noise = _losses.compare(losses, self.another(losses), tolerance) if compared.first >= 0 else None
-        result.loss = _losses.in_words(compared, tolerance, noise)
+        kind = "output: " if self.program.by == "forward" and compared.steps else ""
+        result.loss = kind + _losses.in_words(compared, tolerance, noise)
 
     def another(self, losses: dict[int, float]) -> dict[int, float]:
         """The losses of one more unchanged copy, whose gradients differ in their last bits: how far chance drives runs apart."""

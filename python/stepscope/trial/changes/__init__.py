@@ -41,6 +41,8 @@ class Change:
     """Why it must not be tried or would change nothing; "" if it can be."""
     line: Callable[[Program], str]
     """What to write, and where."""
+    label: Callable[[Program], str] | None = None
+    """Its name for one program."""
     may_differ: str = "nothing"
     """What may legitimately differ."""
     tolerance: float = 1e-3

@@ -38,6 +38,7 @@ CHANGE = Change(
     apply=apply,
     reason=reason,
     line=line,
+    label=lambda program: f"DataLoader(num_workers={workers(program)})",
     may_differ="random numbers that the dataset draws: each worker has a seed of its own",
     group="workers",
 )

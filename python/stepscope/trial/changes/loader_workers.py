@@ -51,6 +51,7 @@ CHANGE = Change(
     apply=apply,
     reason=reason,
     line=line,
+    label=lambda program: f"DataLoader(num_workers={workers(program)}, persistent_workers=True)",
     may_differ="random numbers that the dataset draws: each worker has a seed of its own",
     group="workers",
 )
