@@ -8,7 +8,7 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import PROGRAM
+from conftest import PROGRAM, ROOT
 
 from stepscope.trial import _findings, _losses, _statistics, _view
 from stepscope.trial._facts import Made, Program
@@ -76,6 +76,13 @@ def test_the_rules_that_changes_answer_exist():
 
 def test_each_change_has_its_files_name():
     assert [one.key for one in all_changes()] == list(KEYS)
+
+
+def test_the_page_lists_each_change():
+    page = (ROOT / "docs" / "try.md").read_text()
+    for change in all_changes():
+        answers = ", ".join(change.answers) or "`--all`"
+        assert f"| `{change.key}` | {change.name} | {answers} |" in page, change.key
 
 
 def finding(rule, high):
