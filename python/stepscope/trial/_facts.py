@@ -140,8 +140,9 @@ class Facts:
             make(this, *args, **named)
             bound = form.bind(this, *args, **named)
             bound.apply_defaults()
-            asked = ("bucket_cap_mb", "gradient_as_bucket_view", "find_unused_parameters", "broadcast_buffers", "static_graph")
-            given = {name: bound.arguments.get(name) for name in asked}
+            given = {name: bound.arguments.get(name) for name in ("bucket_cap_mb", "static_graph")}
+            for name in ("gradient_as_bucket_view", "find_unused_parameters", "broadcast_buffers"):
+                given[name] = bool(getattr(this, name, False))  # what it does, by default too
             given["buffers"] = sum(1 for _ in this.module.buffers())
             noted.append(Made(place(), type(this).__name__, given))
 
