@@ -68,10 +68,13 @@ class Conductor:
         """The program itself. It keeps the terminal, so that Ctrl-C reaches it."""
         environment = site_environment()
         environment[_processes.MARK] = "base"
-        environment["STEPSCOPE_TRIAL"] = json.dumps({"socket": self.path, "copy": "base", "record": str(record)})
+        environment["STEPSCOPE_TRIAL"] = json.dumps({**self.shared(), "copy": "base", "record": str(record)})
         copy = Copy(self, "base", self.words, environment, stdout=2 if to_stderr else None)
         self.copies["base"] = copy
         return copy
+
+    def shared(self) -> dict[str, Any]:
+        return {"socket": self.path, "conductor": os.getpid()}
 
     def start(self, kind: str, told: dict[str, Any]) -> Copy:
         """A copy that is thrown away."""
@@ -80,7 +83,7 @@ class Conductor:
         temporary = self.view.place(f"{name}/tmp")
         port = free_port()
         environment = copy_environment(name, temporary, port)
-        environment["STEPSCOPE_TRIAL"] = json.dumps({"socket": self.path, "copy": name, "port": port, **told})
+        environment["STEPSCOPE_TRIAL"] = json.dumps({**self.shared(), "copy": name, "port": port, **told})
         with open(self.scratch / f"{name}.out", "wb") as output:
             command = self.view.command(with_port(self.words, port), name)
             copy = Copy(self, name, command, environment, stdout=output.fileno(), is_apart=True)
@@ -97,6 +100,9 @@ class Conductor:
         except (OSError, ValueError):
             told = {}
         copy = self.copies.get(str(told.get("hello")))
+        if copy is not None and "rank" in told:
+            copy.other_ranks.append(channel)
+            return
         if copy is None or copy.channel is not None:  # not the first process of its copy
             with contextlib.suppress(OSError):
                 channel.sendall(b'{"go": 0}\n')
@@ -125,6 +131,8 @@ class Copy:
         self.hello: dict[str, Any] = {}
         self.is_stopped = False
         self.stepped = 0
+        self.other_ranks: list[socket.socket] = []
+        """They wait where rank 0 does."""
         apart = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT, "start_new_session": True} if is_apart else {}
         self.process = subprocess.Popen(command, env=environment, stdout=stdout, **apart)  # type: ignore[call-overload]
         _processes.copies.add(self.process.pid)
@@ -194,8 +202,15 @@ class Copy:
         self.proceed()
         self.tell({"go": steps})
         block = self.await_block(limit_s)
+        self.await_other_ranks(int(block.told.get("program", {}).get("world", 1)) - 1)
         self.stop()
         return block
+
+    def await_other_ranks(self, number: int) -> None:
+        until = time.monotonic() + GONE_S
+        while len(self.other_ranks) < number and time.monotonic() < until:
+            if select.select([self.conductor.listener], [], [], TICK_S)[0]:
+                self.conductor.accept()
 
     def await_block(self, limit_s: float | None) -> Block:
         self.attend("block", limit_s, "too few steps")
@@ -227,6 +242,8 @@ class Copy:
     def let_go(self) -> None:
         """The copy goes on alone."""
         self.proceed()
+        for channel in self.other_ranks:
+            channel.close()
         self.tell({"go": 0})
         if self.channel is not None:
             self.lines.close()
@@ -263,12 +280,13 @@ def as_shell(code: int) -> int:
 
 
 def forward_signals(copy: Copy) -> None:
-    """SIGTERM and SIGHUP go to the program; Ctrl-C reaches it by itself."""
+    """SIGTERM and SIGHUP go to the program and end the trials, as Ctrl-C does, which reaches the program by itself."""
 
     def forward(number: int, frame: Any) -> None:
         copy.proceed()
         with contextlib.suppress(ProcessLookupError):
             os.kill(copy.process.pid, number)
+        raise KeyboardInterrupt
 
     for one in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(one, forward)

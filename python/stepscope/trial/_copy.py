@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import sys
 import threading
@@ -15,6 +16,7 @@ import weakref
 from typing import Any
 
 from stepscope.profiler._optimizers import watch_optimizers
+from stepscope.trial import _processes
 from stepscope.trial._calls import Calls
 
 FIRST, END = 3, 18
@@ -54,7 +56,8 @@ class Copy:
         self.is_base = bool(told.get("record"))
         self.by: str = told.get("by", "")
         self.module: int = told.get("module", -1)
-        self.is_passive = os.environ.get("RANK", "0") not in ("", "0")
+        self.is_other_rank = os.environ.get("RANK", "0") not in ("", "0")
+        self.is_passive = self.is_other_rank
         self.channel: socket.socket | None = None
         self.lines: Any = None
         self.step = 0
@@ -74,6 +77,8 @@ class Copy:
         self.facts: Any = None
 
     def begin(self) -> None:
+        if os.getppid() == self.told.get("conductor"):
+            _processes.when_parent_dies(signal.SIGCONT if self.is_base else signal.SIGKILL)
         if self.is_base:
             self.begin_recording()
         else:
@@ -203,6 +208,10 @@ class Copy:
 
     def border(self) -> None:
         """The end of a step."""
+        if self.is_base and self.is_other_rank and os.getpid() == self.pid:
+            self.step += 1
+            if self.step == HOLD:
+                self.wait_as_other_rank()
         if self.is_passive or self.left == 0 or os.getpid() != self.pid:
             return
         try:
@@ -257,6 +266,16 @@ class Copy:
         self.tell(what)
         self.wait()
 
+    def wait_as_other_rank(self) -> None:
+        """Beside rank 0, so that no collective waits meanwhile: backends end a job whose collectives wait for minutes."""
+        try:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as channel:
+                channel.connect(self.told["socket"])
+                channel.sendall(json.dumps({"hello": self.told["copy"], "rank": os.environ["RANK"]}).encode() + b"\n")
+                channel.recv(100)
+        except OSError:
+            pass  # the trials are over
+
     def tell(self, what: dict[str, Any]) -> None:
         assert self.channel is not None
         self.channel.sendall(json.dumps(what).encode() + b"\n")
@@ -285,6 +304,8 @@ class Copy:
     def wait(self) -> None:
         line = self.lines.readline()
         told = json.loads(line) if line else {"go": 0}
+        if not line and self.is_base:  # the conductor died
+            _processes.proceed(self.pid, self.told["copy"])
         self.left = int(told.get("go", 0))
         if self.left == 0:
             self.leave()

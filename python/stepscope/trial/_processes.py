@@ -12,6 +12,7 @@ from pathlib import Path
 PROC = Path("/proc")
 MARK = "STEPSCOPE_TRIAL_COPY"
 """An environment variable: which copy a process belongs to. It finds processes that left their parent and their session."""
+PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -19,6 +20,12 @@ def adopt_orphans() -> None:
     """Makes this process the parent of copies' processes whose own parent has ended, so that they can be found."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def when_parent_dies(what: signal.Signals) -> None:
+    """Sends this process that signal when its parent dies."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, int(what), 0, 0, 0)
 
 
 def parents() -> dict[int, int]:
