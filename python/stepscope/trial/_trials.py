@@ -25,6 +25,8 @@ LONGEST_PERIOD_S = 3.0
 ROUNDS = 3
 """So often a program that ends too early is started again."""
 SLOW_START_S = 240.0
+SLOW = 2
+"""So many times the budget more is given to a program whose steps are too slow for an interval."""
 
 
 @dataclass
@@ -254,7 +256,8 @@ class Pair:
                 trials.say(f"{self.result.name}: {len(differences)} blocks of {size} steps, {milliseconds(found)}")
                 if _statistics.enough(found, mean(steps)):
                     break
-            if time.monotonic() > until or (limits.steps and made + WARM >= limits.steps):
+            is_short = len(differences) < _statistics.FEWEST
+            if time.monotonic() > until + (SLOW * limits.seconds if is_short else 0) or (limits.steps and made + WARM >= limits.steps):
                 break
 
     def note(self, block: Block) -> None:
