@@ -256,7 +256,7 @@ class Pair:
                 trials.say(f"{self.result.name}: {len(differences)} blocks of {size} steps, {milliseconds(found)}")
                 if _statistics.enough(found, mean(steps)):
                     break
-            is_short = len(differences) < _statistics.FEWEST
+            is_short = len(differences) < _statistics.FEWEST + 2  # with six, one disturbed block is an end of the interval
             if time.monotonic() > until + (SLOW * limits.seconds if is_short else 0) or (limits.steps and made + WARM >= limits.steps):
                 break
 
