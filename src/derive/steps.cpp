@@ -16,6 +16,7 @@ using trace::Step;
 namespace {
 
 constexpr std::string_view kMark = "ProfilerStep";
+constexpr double kFewCovered = 0.25;  // of the recording by marked steps: the program does something else
 
 /// The N of "ProfilerStep#N", also with spaces around "#"; -1 when the name is not a step's.
 std::int64_t step_number(std::string_view name) {
@@ -57,6 +58,13 @@ bool is_of_cpu(const trace::Rank& rank) {
   for (Row row = 0; row < e.size(); ++row)
     if (is_device_work(e.kind[row]) || e.kind[row] == Kind::runtime) return false;
   return true;
+}
+
+/// Of the recording's time, from the first step's start to the last one's end.
+double covered(const std::vector<Step>& steps, const std::vector<Step>& whole) {
+  if (steps.empty() || whole.empty() || whole[0].end == whole[0].start) return 0;
+  return static_cast<double>(steps.back().end - steps.front().start) /
+         static_cast<double>(whole[0].end - whole[0].start);
 }
 
 /// A file without steps is one step: from the first start to the last end of host ranges and device
@@ -107,12 +115,15 @@ class StepAt {
 void fill_host_steps(const trace::Trace& trace, trace::Rank& rank) {
   EventTable& e = rank.events;
   rank.steps = marked_steps(trace, rank);
-  if (rank.steps.empty() && is_of_cpu(rank)) {
+  const std::vector<Step> whole = whole_window(e);
+  if (covered(rank.steps, whole) < kFewCovered && is_of_cpu(rank)) {
     FoundSteps found = found_steps(trace, rank);
-    rank.steps = std::move(found.steps);
-    if (!rank.steps.empty()) rank.step_border = std::move(found.border);
+    if (covered(found.steps, whole) > covered(rank.steps, whole)) {
+      rank.steps = std::move(found.steps);
+      rank.step_border = std::move(found.border);
+    }
   }
-  if (rank.steps.empty()) rank.steps = whole_window(e);
+  if (rank.steps.empty()) rank.steps = whole;
   e.step.assign(e.size(), -1);
   StepAt step_at(rank.steps);
   for (const Row row : rank.host_rows()) e.step[row] = step_at(e.start[row]);

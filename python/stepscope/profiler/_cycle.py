@@ -88,7 +88,7 @@ class _KinetoProfile(Results):
         self._cycles = 0
         self._preset: dict[str, str] = {}
         self._trace_id: str | None = None
-        self._is_on = self._is_recording = False
+        self._is_on = self._is_recording = self._is_job_told = False
         self._began = 0.0
         if experimental_config is not None:
             warn_of_ignored(experimental_config)
@@ -159,11 +159,17 @@ class _KinetoProfile(Results):
         self._began = time.perf_counter()
         self._add("trace_id", json.dumps(self._trace_id))
         self._add("machineInfo", machine_info())
-        if (info := distributed_info()) is not None:
-            self._add("distributedInfo", info)
+        self._is_job_told = False
+        self.tell_job()
         for key, value in self._preset.items():
             self._add(key, value)
         self._times.profiler_enable_call_duration_us = since(began)
+
+    def tell_job(self) -> None:
+        """Writes the process's rank, once there is a process group."""
+        if not self._is_job_told and (info := distributed_info()) is not None:
+            self._add("distributedInfo", info)
+            self._is_job_told = True
 
     def stop_trace(self) -> None:
         """Stops recording; results can be read now."""

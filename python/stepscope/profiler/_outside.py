@@ -196,6 +196,7 @@ class Outside:
         if self.recording:
             if not asked.told:
                 asked.told = True
+                self.profile.tell_job()
                 tell_training(sys.modules["torch"], list(self.optimizers), self.profile._on)  # before the first marked step
             self.begin_step()
 

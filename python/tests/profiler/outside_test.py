@@ -140,6 +140,32 @@ def test_each_rank_of_torchrun_has_a_file(tmp_path):
     assert matched["by_order"] >= 2
 
 
+SPAWNED = """
+import os, sys, torch, torch.distributed
+def train(rank, store):
+    torch.distributed.init_process_group("gloo", init_method=store, rank=rank, world_size=2)
+    model = torch.nn.Linear(8, 8)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for step in range(4):
+        model(torch.ones(4, 8)).sum().backward()
+        optimizer.step()
+    torch.distributed.barrier()
+    os._exit(0)  # on its way out PyTorch 2.15 aborts now and then, recorded or not
+if __name__ == "__main__":
+    torch.ones(4).sum()
+    torch.multiprocessing.spawn(train, args=("file://" + sys.argv[1],), nprocs=2)
+"""
+
+
+def test_the_process_that_spawns_ranks_is_none_of_them(tmp_path):
+    program, out = tmp_path / "spawned.py", tmp_path / "out"
+    program.write_text(SPAWNED)
+    done = stepscope_does("record", "-o", out, "--", sys.executable, program, tmp_path / "store")
+    assert done.returncode == 0, done.stderr
+    assert len(list(out.iterdir())) == 3
+    assert [rank.steps for rank in stepscope.open(out).ranks] == [[1, 2, 3], [1, 2, 3]]
+
+
 def test_the_site_customization_behind_runs_too(tmp_path, train):
     (tmp_path / "sitecustomize.py").write_text("print('customized')")
     done = stepscope_does(

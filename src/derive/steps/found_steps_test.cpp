@@ -83,6 +83,17 @@ TEST(FoundSteps, OfWhatTakesLongerThanTraining) {
   EXPECT_EQ(border, "aten::argmax");
 }
 
+// 3 marked steps in 30 of 800 µs: the first of several optimizers made them.
+TEST(FoundSteps, OfAProgramThatMarksFewOfThem) {
+  EventText events;
+  for (int i = 0; i < 3; ++i)
+    events.add("user_annotation", "ProfilerStep#" + std::to_string(i), 5, 5, 10 * i, 10);
+  for (int i = 0; i < 20; ++i) events.add("cpu_op", "aten::mm", 5, 5, 30 + 40 * i, 30);
+  std::string border;
+  EXPECT_EQ(found_in(events, border).size(), 19);
+  EXPECT_EQ(border, "aten::mm");
+}
+
 // Inference: aten::argmax comes once a round, aten::mm twice; aten::uniform_ only at the start.
 TEST(FoundSteps, OfARepeatedOperator) {
   EventText events;
