@@ -11,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/exit.h"
 #include "cli/present.h"
 #include "cli/record.h"
 
