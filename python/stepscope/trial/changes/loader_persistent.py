@@ -35,5 +35,5 @@ CHANGE = Change(
     apply=apply,
     reason=reason,
     line=line,
-    may_differ="what a dataset changes in itself: workers keep it from pass to pass, and their random numbers go on",
+    may_differ="random numbers from the second pass on: persistent workers take no new seed. What a dataset changes in itself stays changed",
 )

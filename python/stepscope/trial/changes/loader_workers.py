@@ -52,6 +52,6 @@ CHANGE = Change(
     reason=reason,
     line=line,
     label=lambda program: f"DataLoader(num_workers={workers(program)}, persistent_workers=True)",
-    may_differ="random numbers that the dataset draws: each worker has a seed of its own",
+    may_differ="random numbers that the dataset draws, and from the second pass on those of the program: persistent workers take no new seed",
     group="workers",
 )
