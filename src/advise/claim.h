@@ -33,6 +33,7 @@ struct Claim {
   std::int64_t claimed = 0;   ///< ns per step: idle time that the change ends, if it also shortens kernels
   std::int64_t leftover = 0;  ///< idle time per step that more specific causes may claim first, ns
   std::int64_t seen = 0;  ///< steps in which the cause was seen, if not in all; gives the error of the count
+  double typical = 1;     ///< weight in the order; less if the usual step does not have the cause
   bool shortens_kernels = false;  ///< the change makes compute kernels shorter
   Confidence confidence = Confidence::low;
   std::string because;              ///< the reason for this confidence

@@ -121,6 +121,23 @@ std::vector<CostOfLine> callers_of(const Tree& tree, const OwnPlace& place) {
   return callers;
 }
 
+/// The line right above the place in most of its calls, if that is not the only caller.
+const LineNode* nearest_caller_of(const Tree& tree, const OwnPlace& place) {
+  if (place.callers.size() != 1) return nullptr;
+  std::map<std::string_view, CostOfLine> lines;
+  for (const LineNode* node : tree.nodes()) {
+    const LineNode* caller = tree.parent(*node);
+    if (!same_line(*node, *place.line) || caller == nullptr || same_line(*caller, *node)) continue;
+    auto& [line, cost] = lines[caller->place()];
+    line = caller;
+    cost += tree.own(*node);
+  }
+  for (const auto& [name, line] : lines)
+    if (is_part(line.cost, place.cost, kMostOfCost) && !same_line(*line.line, *place.callers.front().line))
+      return line.line;
+  return nullptr;
+}
+
 /// `lines` without `line`, as far as each holds kSomeOfCost of `cost`.
 std::vector<CostOfLine> others_of(const std::vector<CostOfLine>& lines, const LineNode& line,
                                   std::int64_t cost) {
@@ -157,6 +174,9 @@ std::string OwnPlace::callee() const {
 }
 
 std::string OwnPlace::called_by() const {
+  if (nearest_caller != nullptr)
+    return fmt::format(", called by {}, from {}", OwnPlace{.line = nearest_caller}.quoted(),
+                       OwnPlace{.line = callers.front().line}.quoted());
   std::string text;
   for (const CostOfLine& caller : callers) {
     text += text.empty() ? ", called " : ", ";
@@ -200,6 +220,7 @@ std::optional<OwnPlace> dearest_place(const Evidence& e, std::int64_t LineNode::
     place.others = others_of(tree.own_costs(place.line), *place.line, place.cost);
   }
   place.callers = callers_of(tree, place);
+  place.nearest_caller = nearest_caller_of(tree, place);
   const Tree computed(e, &LineNode::computing);
   for (const LineNode* node : tree.nodes()) {
     if (place.with_calls ? !tree.is_below(*node, *place.line) : !same_line(*node, *place.line)) continue;

@@ -27,6 +27,8 @@ struct OwnPlace {
   std::vector<CostOfLine> others =
       {};  ///< at most kMaxOthers; of the cost itself, if `with_calls`, else beside it
   std::vector<CostOfLine> callers = {};  ///< calls of a model or of a function that it is in, most cost first
+  const analyze::LineNode* nearest_caller =
+      nullptr;               ///< the line that calls it, if `callers` has only one, further up
   std::int64_t repeats = 0;  ///< most calls of one operator by it or, if `with_calls`, a line below it
 
   /// "train.py:84 (make_batch)".
@@ -35,7 +37,8 @@ struct OwnPlace {
   std::string quoted() const;
   /// ", in pandas/core/indexing.py:1190 (__getitem__)": what the line calls most; "" for nothing.
   std::string callee() const;
-  /// ", called by train.py:98 (main), `model(x)`", with shares if several lines call it; or "".
+  /// ", called by net.py:20 (forward), `block(x)`, from train.py:98 (main), `model(x)`", with shares if
+  /// several lines call it; or "".
   std::string called_by() const;
   /// "; of it 48 ms in train.py:98 (collect), `policy(state)`, 20 ms in …", without "of it" for lines beside
   /// it.

@@ -154,7 +154,8 @@ double expected(const Priced& p) {
   if (!p.saving.known()) return 0;
   constexpr double kWeight[] = {0.4, 0.7, 1.0};
   const double from = static_cast<double>(p.saving.low), to = static_cast<double>(p.saving.high);
-  return (p.saving.low == 0 ? to / 3 : (from + to) / 2) * kWeight[static_cast<std::size_t>(p.confidence)];
+  return (p.saving.low == 0 ? to / 3 : (from + to) / 2) * kWeight[static_cast<std::size_t>(p.confidence)] *
+         p.claim.typical;
 }
 
 /// The order in which findings are shown; a `next` one that was covered comes after other `next` ones.

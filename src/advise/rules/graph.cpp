@@ -105,7 +105,8 @@ bool has_attention(const Evidence& e) {
 std::optional<Claim> grad_in_inference(const Evidence& e, Bound bound) {
   const bool whole = e.fact(&Facts::complete_steps) == 0 || e.fact(&Facts::complete_steps) >= 3;
   const bool on_cpu = bound == Bound::host_only && computes_on_cpu(e);
-  if (!whole || !(bound == Bound::host || on_cpu) || e.launched_in("Optimizer.step#").ranges > 0 ||
+  if (!whole || !(bound == Bound::host || on_cpu) || e.fact(&Facts::for_backward) <= 0 ||
+      e.launched_in("Optimizer.step#").ranges > 0 ||
       e.launched_in("autograd::engine::evaluate_function").ranges > 0 ||
       e.fact(&Facts::for_backward) * 10 < e.fact(&Facts::ops))
     return std::nullopt;

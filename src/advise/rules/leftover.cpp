@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "advise/own_places.h"
 #include "advise/places.h"
 #include "advise/rules/constants.h"
 #include "advise/rules/families.h"
@@ -51,14 +52,21 @@ const analyze::PhaseTime* large_phase(const Evidence& e, Bound bound, analyze::P
 std::optional<Claim> own_code_left(const Evidence& e, Bound bound) {
   const analyze::PhaseTime* own = large_phase(e, bound, analyze::Phase::other);
   if (own == nullptr) return std::nullopt;
+  const auto place = dearest_place(e, &analyze::LineNode::besides);
+  const std::string where = place ? fmt::format("most, {}, in {}{}{}", ns(place->cost / e.steps()),
+                                                place->quoted(), place->called_by(), place->rest(e.steps()))
+                                  : "the file does not say which";
   Claim f = claim(e, RuleId::H16,
-                  fmt::format("{} of {} per step are the program's own code: the file does not say which",
-                              ns(own->time / e.steps()), ns(e.step_length())));
+                  fmt::format("{} of {} per step are the program's own code: {}", ns(own->time / e.steps()),
+                              ns(e.step_length()), where));
   f.confidence = Confidence::low;
-  f.because = "no Python stacks are recorded, or no line holds a tenth of the step";
+  f.because = place ? "samples of the stack name the lines; none holds a tenth of the step"
+                    : "no Python stacks are recorded";
   f.evidence = {see::phases("other, " + per_step(e, own->time))};
   f.remedy =
-      "Record with `stepscope record -- python ...`, or with_stack=True: the report then names the line.";
+      place ? fmt::format("Ask of {} and the lines that call it whether each step needs it.", place->spoken())
+            : "Record with `stepscope record -- python ...`, or with_stack=True: the report then names the "
+              "line.";
   f.verify = "A smaller phase other in `stepscope show phases`.";
   f.effort = Effort::code;
   return f;
@@ -89,7 +97,7 @@ constexpr Rule kLeftoverRules[] = {
 of the window and no rule of launches, loops, Python, pauses or graphs fires. Names the place that holds most of it.
 
 Saving: none is estimated.)"},
-    {RuleId::H16, "the program's own code takes long, and the file does not name the line", false,
+    {RuleId::H16, "the program's own code takes long, and no line of it holds a tenth of the step", false,
      own_code_left,
      R"(Looks at: `phases`, other, where no device works. Fires if it takes kHole of the window and no rule of lines, loops,
 compilation, pauses or waits for other ranks fires.

@@ -220,6 +220,7 @@ std::optional<Claim> pause_between_steps(const Evidence& e, Bound bound) {
   f.verify = fmt::format("No time `between steps` over 3 % in `stepscope show {}`.",
                          host_only ? "host_time" : "idle");
   f.vague = host_only && known == nullptr && most.source.empty();
+  if (f.vague) f.typical = std::min(1.0, 2 * report::ratio(most.count, e.steps()));
   f.effort = Effort::code;
   return f;
 }
@@ -253,8 +254,11 @@ std::optional<Claim> cpu_contention(const Evidence& e, Bound bound) {
                               no_kernels ? ", another program or this one's own workers and threads" : ""));
   save(f, lost / count, bound == Bound::host_only ? 0 : kContentionPessimism,
        bound == Bound::host_only ? kSlowedToo : 1);
-  f.confidence = Confidence::medium;
-  f.because = "most operators slow down together, not only one";
+  f.confidence = bound == Bound::host_only ? Confidence::low : Confidence::medium;
+  f.typical = std::min(1.0, 2 * report::ratio(slow, count));
+  f.because = bound == Bound::host_only
+                  ? "most operators slow down together; whether by another program's work is not recorded"
+                  : "most operators slow down together, not only one";
   f.evidence = {
       see::steps(fmt::format("step {} took {} longer; {} of its operator time is in operators that took at "
                              "least 1.3 times as long (slower_ops), device_pace {:.3f}",

@@ -87,6 +87,7 @@ class RankLines {
     find_lines_of_operators();
     add_operators(sums);
     add_nodes(sums);
+    add_element_wise();
     of.sums.push_back(sums);
     add_call_work(of.calls, trace_, rank_, window_, main_operators_, nodes_);
     add_tree(of);
@@ -213,7 +214,6 @@ class RankLines {
       ++op.calls;
       op.time += e.duration(row);
       sum->work += e.duration(row);
-      if (is_elementwise_(e.name[row])) sum->element_wise += e.duration(row);
       if (op.longest_call != kNoRow && e.duration(row) <= op.longest) continue;
       op.longest = e.duration(row);
       op.longest_call = row;
@@ -247,9 +247,29 @@ class RankLines {
       if (sum == nullptr) continue;
       sum->backward += time;
       sum->work += time;
-      if (is_elementwise_(e.name[maker])) sum->element_wise += e.duration(node);
       sum->ops_by_name[e.name[maker]].time += time;
       if (is_short) sum->called_back += time;
+    }
+  }
+
+  /// Element-wise operators, inside others too, and those below autograd's nodes.
+  void add_element_wise() {
+    const EventTable& e = rank_.events;
+    std::map<Row, PathSum*> of_node;
+    for (const derive::NodeOf& node : nodes_)
+      if (const Row maker = outermost(node.maker); maker != kNoRow) of_node[node.node] = sum_of_call(maker);
+    for (const Row row : rank_.host_rows()) {
+      if (e.kind[row] != trace::Kind::op || !is_elementwise_(e.name[row]) || !window_.contains(e.start[row]))
+        continue;
+      PathSum* sum = nullptr;
+      bool inside = false;
+      for (Row at = e.parent[row]; at != kNoRow && !inside && sum == nullptr; at = e.parent[at]) {
+        inside = e.kind[at] == trace::Kind::op && is_elementwise_(e.name[at]);
+        if (const auto node = of_node.find(at); node != of_node.end()) sum = node->second;
+      }
+      if (inside) continue;
+      if (sum == nullptr) sum = sum_of_call(outermost(row));
+      if (sum != nullptr) sum->element_wise += e.duration(row);
     }
   }
 
