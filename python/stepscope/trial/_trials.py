@@ -112,7 +112,8 @@ class Trials:
                 finally:
                     pair.end()
                 took = time.monotonic() - round_begun
-                if not pair.is_short or self.is_enough(differences, steps) or time.monotonic() + took > begun + 2 * self.limits.seconds:
+                longest = (2 if len(differences) >= _statistics.FEWEST else 2 + SLOW) * self.limits.seconds
+                if not pair.is_short or self.is_enough(differences, steps) or time.monotonic() + took > begun + longest:
                     break
         except Failed as failure:
             result.reason = str(failure)

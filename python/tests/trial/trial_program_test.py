@@ -48,7 +48,7 @@ def tried(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 def test_copies_that_fail_harm_nothing(tmp_path):
     (tmp_path / "train.py").write_text(TRAIN)
-    limits = ("--seconds", "3", "--steps", "400", "--start-limit", "60", "--hang-limit", "4")
+    limits = ("--seconds", "2", "--steps", "200", "--start-limit", "60", "--hang-limit", "3")
     forked = tmp_path.parent / "forked.txt"
     program = ("--", sys.executable, "train.py", str(forked))
     done = tried(tmp_path, "--all", "--only", ONLY, *limits, "--end", "--format", "json", *program)
