@@ -25,7 +25,7 @@ def line(program: Program) -> str:
 CHANGE = Change(
     key="fused_optimizer",
     name="optimizer(fused=True)",
-    answers=("H03", "H17", "H10"),
+    answers=("H03", "H17"),
     apply=apply,
     reason=reason,
     line=line,
