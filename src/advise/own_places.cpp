@@ -163,10 +163,13 @@ const LineNode* deepest(const Tree& tree, std::int64_t LineNode::* cost) {
 
 std::string OwnPlace::spoken() const { return placed(line->line); }
 
-std::string OwnPlace::quoted() const {
-  return line->text.empty() ? spoken()
-                            : fmt::format("{}, `{}`", spoken(), report::short_name(line->text, kCells));
+std::string quoted_line(std::string_view line, std::string_view text) {
+  std::string quoted = placed(line);
+  if (!text.empty()) quoted += fmt::format(", `{}`", report::short_name(text, kCells));
+  return quoted;
 }
+
+std::string OwnPlace::quoted() const { return quoted_line(line->line, line->text); }
 
 std::string OwnPlace::callee() const {
   if (all == nullptr || all->calls.empty() || 2 * line->self < line->total) return "";

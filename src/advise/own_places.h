@@ -50,6 +50,9 @@ struct OwnPlace {
 /// has that cost.
 std::optional<OwnPlace> dearest_place(const Evidence& evidence, std::int64_t analyze::LineNode::* cost);
 
+/// "train.py:84 (make_batch), `ids = encode(note)`", without the text if it is not recorded.
+std::string quoted_line(std::string_view line, std::string_view text);
+
 /// The line with most time that calls torch.utils.checkpoint; nullptr without one.
 const analyze::LineNode* checkpointing_line(const Evidence& evidence);
 

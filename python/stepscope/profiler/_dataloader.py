@@ -24,7 +24,8 @@ from stepscope import _collect
 from stepscope._errors import Error
 from stepscope.profiler import _batches, _recording
 from stepscope.profiler._batches import Collate, Function, Noted, Ranges, Sink, Source, lacking, not_recorded, reason
-from stepscope.profiler._recording import FLOPS, OVERLOADS, SHAPES, Recording, own_file
+from stepscope.profiler._recording import FLOPS, OVERLOADS, SHAPES, STACKS, Recording, own_file
+from stepscope.profiler._sources import name_lines
 
 VARIABLE = "STEPSCOPE_LOADER"
 """The environment variable with the workers' options, as JSON."""
@@ -65,7 +66,12 @@ def follow(profiler: Any, flags: int) -> None:
         users.add(profiler)
     replace()
     try:
-        told = {"parent": os.getpid(), "link": str(link()), "flags": SHAPES * bool(flags & (SHAPES | FLOPS)) | flags & OVERLOADS}
+        told = {
+            "parent": os.getpid(),
+            "link": str(link()),
+            "flags": SHAPES * bool(flags & (SHAPES | FLOPS)) | flags & OVERLOADS,
+            "sampled": getattr(profiler, "with_stack", False) == "sampled",
+        }
     except (OSError, Error) as error:
         not_recorded(WORKERS, reason(error))
         return
@@ -176,7 +182,8 @@ class Worker:
     def __init__(self, told: dict[str, Any], number: int) -> None:
         self.link = str(told["link"])
         self.parent = int(told["parent"])
-        self.flags = int(told["flags"])
+        self.sampled = bool(told["sampled"])
+        self.flags = int(told["flags"]) | STACKS * self.sampled
         self.number = number
         self.epoch = 0
         self.fetch = Ranges("DataLoader.fetch")
@@ -198,11 +205,13 @@ class Worker:
 
     def start(self, beside: Path) -> None:
         path = beside.with_name(f"{beside.stem}.worker{self.number}_{os.getpid()}.stepscope")
-        self.recording = Recording(self.flags, path, MEGABYTES, worker_of=(self.parent, self.number))
+        self.recording = Recording(self.flags, path, MEGABYTES, sampled=self.sampled, worker_of=(self.parent, self.number))
         self.recording.start()
 
     def stop(self) -> None:
         if self.recording is not None:
+            if self.sampled:
+                name_lines(self.recording)
             self.recording.stop()
             self.recording = None
 

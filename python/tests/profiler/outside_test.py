@@ -166,6 +166,36 @@ def test_the_process_that_spawns_ranks_is_none_of_them(tmp_path):
     assert [rank.steps for rank in stepscope.open(out).ranks] == [[1, 2, 3], [1, 2, 3]]
 
 
+LOADER = """
+import time, torch
+class Notes(torch.utils.data.Dataset):
+    def __len__(self):
+        return 30
+    def __getitem__(self, number):
+        end = time.monotonic() + 0.02
+        while time.monotonic() < end: pass
+        return torch.ones(4)
+if __name__ == "__main__":
+    model = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for batch in torch.utils.data.DataLoader(Notes(), batch_size=2, num_workers=1):
+        model(batch).sum().backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.skipif(not (3, 11) <= sys.version_info < (3, 14), reason="stacks are sampled on Python 3.11 to 3.13")
+def test_the_lines_of_loader_workers_are_sampled(tmp_path):
+    program, out = tmp_path / "loader.py", tmp_path / "out"
+    program.write_text(LOADER)
+    done = stepscope_does("record", "-o", out, "--", sys.executable, program)
+    assert done.returncode == 0, done.stderr
+    workers = stepscope.open(out).analyze("lines")["Lines of workers"]
+    dearest = max(zip(workers["self"], workers["line"], workers["text"]))
+    assert dearest[1:] == ("loader.py(8): Notes.__getitem__", "while time.monotonic() < end: pass")
+    assert "workers spend" in done.stdout
+
+
 def test_the_site_customization_behind_runs_too(tmp_path, train):
     (tmp_path / "sitecustomize.py").write_text("print('customized')")
     done = stepscope_does(

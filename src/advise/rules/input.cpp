@@ -9,6 +9,7 @@
 #include "advise/rules/families.h"
 #include "advise/say.h"
 #include "advise/see.h"
+#include "report/names.h"
 #include "report/statistics.h"
 
 namespace stepscope::advise {
@@ -16,6 +17,8 @@ namespace {
 
 using analyze::LoaderKind;
 using analyze::LoaderWait;
+
+constexpr std::size_t kMaxWorkerLines = 3;
 
 /// The kind of the rank's first loader that has a known kind.
 LoaderKind loader_kind(const Evidence& e) {
@@ -156,6 +159,20 @@ bool always_late(const Evidence& e, Bound bound) {
   return late * 2 >= all;
 }
 
+/// "; workers spend 62 % of it in data.py:84 (encode), `ids = encode(text)`, in …": lines that hold at least
+/// kSomeOfCost of the fetching.
+std::string by_workers(const Evidence& e) {
+  std::string text;
+  std::size_t listed = 0;
+  for (const analyze::WorkerLine* line : e.mine(e.reports().lines.workers, "Lines of workers")) {
+    if (line->share < kSomeOfCost || listed++ == kMaxWorkerLines) break;
+    text += fmt::format("{}{} in {}{}", text.empty() ? "; workers spend " : ", ", percent(line->share),
+                        quoted_line(line->line, line->text),
+                        line->calls.empty() ? "" : ", in " + report::short_name(placed(line->calls), 60));
+  }
+  return text;
+}
+
 /// `in_main`: the loader runs in the training process.
 std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
   const bool host_only = bound == Bound::host_only;
@@ -178,7 +195,9 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
                               hidden    ? "hides data loading in the training process itself (num_workers=0)"
                               : in_main ? "waits while the training process itself loads data (num_workers=0)"
                                         : "waits for the data loader") +
-                      (place ? ", mostly in " + place->quoted() + place->callee() : ""));
+                      (place     ? ", mostly in " + place->quoted() + place->callee()
+                       : in_main ? ""
+                                 : by_workers(e)));
   save(f, hidden ? 0 : per_step, in_main ? kWorkerPessimism : kStarvedPessimism,
        host_only && !in_main ? kSlowedToo : 1.0);
   change(f, {scale_of(Scale::What::data_loading, 0)}, in_main ? kWorkerPessimism : kStarvedPessimism);
@@ -264,6 +283,9 @@ worker processes (I02).)"},
      R"(Looks at: the same as I01. Fires for a loader with worker processes, or of an unknown kind, that takes at
 least `kLoaderShare` of the window, and as much of half the steps. Without a device nothing hides the fetching
 of batches: kQueueFetch per batch of worker processes is subtracted first.
+
+Names up to three lines that hold kSomeOfCost of the workers' time, if workers were sampled (*Lines of workers* of
+`lines`).
 
 Saving: replay without data loading. The low end is kStarvedPessimism of it: the cores may be used up. Without
 a device, the high end is kSlowedToo of it.

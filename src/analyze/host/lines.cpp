@@ -42,6 +42,7 @@ class RankLines {
   RankLines(const Derived& derived, const Rank& rank, trace::TrackId main)
       : trace_(derived.trace()),
         rank_(rank),
+        main_(main),
         window_(window_of(rank, derived.choice())),
         pieces_(derive::stack_pieces(trace_, rank, main, window_)),
         own_(trace_, rank),
@@ -89,6 +90,7 @@ class RankLines {
     add_nodes(sums);
     add_element_wise();
     of.sums.push_back(sums);
+    add_worker_lines(of.workers, trace_, rank_, main_, window_);
     add_call_work(of.calls, trace_, rank_, window_, main_operators_, nodes_);
     add_tree(of);
     add_lines(of);
@@ -389,6 +391,7 @@ class RankLines {
 
   const trace::Trace& trace_;
   const Rank& rank_;
+  const trace::TrackId main_;
   const Interval window_;
   const Column<StackPiece> pieces_;
   derive::OwnFrames own_;

@@ -7,6 +7,7 @@
 
 #include "analyze/derived.h"
 #include "analyze/host/call_work.h"
+#include "analyze/host/worker_lines.h"
 #include "report/sheet.h"
 
 namespace stepscope::analyze {
@@ -68,7 +69,8 @@ struct Lines {
   std::vector<LineCost> lines;  ///< by rank, most `total` first
   std::vector<LineNode> nodes;  ///< by rank; a node after its parent, siblings by `total`
   std::vector<LineSums> sums;
-  std::vector<CallWork> calls;  ///< by rank, most work first; needs no stacks
+  std::vector<CallWork> calls;      ///< by rank, most work first; needs no stacks
+  std::vector<WorkerLine> workers;  ///< by rank, most `self` first
   std::vector<std::string> notes;
 };
 Lines lines_of(const Derived& derived);

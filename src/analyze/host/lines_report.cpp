@@ -64,7 +64,8 @@ report::Report lines(const Derived& derived, const report::Params&) {
   const bool several = derived.trace().several();
   return {"lines",
           {tabulate(kLineSheet, of.lines, several), tabulate(kNodeSheet, of.nodes, several),
-           tabulate(kLineSumSheet, of.sums, several), tabulate(kCallWorkSheet, of.calls, several)},
+           tabulate(kLineSumSheet, of.sums, several), tabulate(kCallWorkSheet, of.calls, several),
+           tabulate(kWorkerLineSheet, of.workers, several)},
           std::move(of.notes)};
 }
 

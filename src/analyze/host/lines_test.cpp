@@ -72,6 +72,26 @@ TEST(Lines, OfSamples) {
   EXPECT_EQ(cells(lines, "ops"), (Cells{"0", "2"}));
 }
 
+// A worker's samples every 100 µs. Those at 200, 300 and 400 fall into the fetching of [150, 450); re.py
+// belongs to the line that calls it.
+TEST(Lines, OfWorkersWhileTheyFetch) {
+  EventText events;
+  events.add("user_annotation", "ProfilerStep#1", 5, 5, 0, 1000);
+  events.add("cpu_op", "aten::mm", 5, 5, 0, 1000);
+  events.add("user_annotation", "DataLoader.fetch", 6, 6, 150, 300);
+  const std::string sampled = R"("sampled": 6, "samples": )";
+  events.add("python_function", "train.py(9): <module>", 6, 1073741830, 100, 500, sampled + "5");
+  events.add("python_function", "train.py(20): read", 6, 1073741830, 100, 200, sampled + "2");
+  events.add("python_function", "train.py(30): read", 6, 1073741830, 300, 200, sampled + "2");
+  events.add("python_function", "re.py(30): sub", 6, 1073741830, 300, 100, sampled + "1");
+  const report::Table workers = lines_in(events).tables[4];
+  EXPECT_EQ(cells(workers, "line"),
+            (Cells{"train.py(30): read", "train.py(20): read", "train.py(9): <module>"}));
+  EXPECT_EQ(cells(workers, "self"), (Cells{"200000", "100000", "0"}));
+  EXPECT_EQ(cells(workers, "total"), (Cells{"200000", "100000", "300000"}));
+  EXPECT_EQ(cell(workers, "train.py(30): read", "calls"), "re.py(30): sub");
+}
+
 // Operators of 10 µs, each 20 µs after the one before: 100 µs or more apart, they are not called one after
 // another.
 TEST(Lines, ShortOperators) {

@@ -130,6 +130,9 @@ void read_overlay(trace::Reading& reading, std::string_view json) {
              "; already damaged in " + recording.name + ", of which this is a copy");
 }
 
+/// The program's lines; "sourceLines of 4711" are those of a loader's worker.
+constexpr std::string_view kSourceLines = "sourceLines";
+
 /// Fills rank.devices, rank, world_size, backend, base_ns and reading from (key, JSON text) pairs, and keeps
 /// all pairs as rank.metadata.
 void read_head(trace::Rank& rank, std::vector<std::pair<std::string, std::string>> top_level) {
@@ -140,7 +143,7 @@ void read_head(trace::Rank& rank, std::vector<std::pair<std::string, std::string
     if (key == kOverlayMark) read_overlay(rank.reading, json);
     element value;
     const bool known = key == "deviceProperties" || key == "computeProperties" || key == "distributedInfo" ||
-                       key == "machineInfo" || key == "training" || key == "sourceLines" ||
+                       key == "machineInfo" || key == "training" || key.starts_with(kSourceLines) ||
                        key == "baseTimeNanoseconds";
     if (!known || parser.parse(json).get(value) != simdjson::SUCCESS) continue;
     if (key == "distributedInfo")
@@ -149,8 +152,8 @@ void read_head(trace::Rank& rank, std::vector<std::pair<std::string, std::string
       rank.machine = machine_of(value);
     else if (key == "training")
       rank.training = training_of(value);
-    else if (key == "sourceLines")
-      rank.source_lines = lines_of(value);
+    else if (key.starts_with(kSourceLines))
+      rank.source_lines.merge(lines_of(value));
     else if (key == "baseTimeNanoseconds")
       rank.base_ns = base_time(value);
     else if (rank.devices.empty())

@@ -1,5 +1,7 @@
 #include "record/text/kineto_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <set>
@@ -15,6 +17,8 @@ namespace {
 
 constexpr std::int64_t kQuarter = 7'889'238'000'000'000;  // ns, 3 months, in which all bases are equal
 
+constexpr std::string_view kSourceLines = "sourceLines=";
+
 class Writer {
  public:
   Writer(const Recording& recording, const std::function<bool(std::string_view)>& take,
@@ -26,7 +30,7 @@ class Writer {
         process_(recording, document_) {}
 
   Written run(std::span<const Recording* const> workers) {
-    head();
+    head(workers);
     process_.events();
     process_.names("python", "CPU");
     for (const Recording* one : workers)
@@ -49,7 +53,7 @@ class Writer {
       text.names("DataLoader worker " + std::to_string(worker.worker()), "CPU");
   }
 
-  void head() {
+  void head(std::span<const Recording* const> workers) {
     out_ += R"({"schemaVersion": 1, "deviceProperties": [)";
     process_.devices().properties(out_);
     out_ += ']';
@@ -62,7 +66,14 @@ class Writer {
     out_ += R"(, "host_name": )";
     append_json(out_, recording_.host());
     for (const std::string& text : metadata_) tell(text);
-    for (const Segment& segment : recording_.segments()) metadata(segment);
+    const auto tell_all = [&](std::string_view text) { tell(text); };
+    for (const Segment& segment : recording_.segments()) metadata(segment, tell_all);
+    for (const Recording* one : workers)
+      for (const Segment& segment : one->segments())
+        metadata(segment, [&](std::string_view text) {
+          if (text.starts_with(kSourceLines))
+            tell(fmt::format("sourceLines of {}={}", one->pid(), text.substr(kSourceLines.size())));
+        });
     if (recording_.dropped() > 0) {
       out_ += R"(, "stepscope.dropped_records": )";
       put(out_, static_cast<std::int64_t>(recording_.dropped()));
@@ -74,14 +85,14 @@ class Writer {
     out_ += ", \"traceEvents\": [";
   }
 
-  /// Writes the segment's metadata records, which are `key=JSON`.
-  void metadata(const Segment& segment) {
+  /// Passes on the segment's metadata records, which are `key=JSON`.
+  void metadata(const Segment& segment, const std::function<void(std::string_view)>& pass_on) {
     for_each_record(segment, [&](const Record& record, std::span<const char> bytes) {
       std::uint32_t length = 0;
       if (record.type != Type::metadata || bytes.size() < kTextBytes ||
           !copy_to(length, bytes.subspan(sizeof(Record))) || length > bytes.size() - kTextBytes)
         return;
-      tell({bytes.data() + kTextBytes, length});
+      pass_on({bytes.data() + kTextBytes, length});
     });
   }
 

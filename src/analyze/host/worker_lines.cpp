@@ -1,0 +1,108 @@
+#include "analyze/host/worker_lines.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
+
+#include "derive/places/own_frames.h"
+#include "derive/places/stack_pieces.h"
+#include "report/statistics.h"
+
+namespace stepscope::analyze {
+namespace {
+
+using report::Role;
+using report::Unit;
+using timeline::Interval;
+using timeline::IntervalSet;
+using timeline::MeasuredSet;
+using timeline::Time;
+using trace::kNoRow;
+using trace::Row;
+using trace::StringId;
+
+constexpr std::size_t kMaxWorkerLines = 50;
+
+struct Sum {
+  Time self = 0, total = 0;
+  std::map<StringId, Time> callees;
+};
+
+/// The frame that holds half of the time with the least of it, i.e. the innermost.
+StringId most_called(const Sum& sum) {
+  StringId most = trace::kEmptyString;
+  Time least = sum.self + 1;
+  for (const auto& [name, time] : sum.callees)
+    if (2 * time >= sum.self && time < least) {
+      least = time;
+      most = name;
+    }
+  return most;
+}
+
+}  // namespace
+
+const report::Sheet<WorkerLine> kWorkerLineSheet{"Lines of workers",
+                                                 report::Shape::table,
+                                                 {report::rank_field<WorkerLine>(&WorkerLine::rank),
+                                                  {"line", &WorkerLine::line},
+                                                  {"text", &WorkerLine::text, Role::detail},
+                                                  {"share", &WorkerLine::share, Unit::share, Role::share},
+                                                  {"self", &WorkerLine::self, Unit::ns},
+                                                  {"total", &WorkerLine::total, Unit::ns},
+                                                  {"calls", &WorkerLine::calls, Role::detail}}};
+
+void add_worker_lines(std::vector<WorkerLine>& lines, const trace::Trace& trace, const trace::Rank& rank,
+                      trace::TrackId main, Interval window) {
+  const trace::EventTable& e = rank.events;
+  std::map<trace::TrackId, Column<Interval>> fetches;
+  for (const Row row : rank.host_rows())
+    if (e.kind[row] == trace::Kind::annotation && trace.text(e.name[row]) == "DataLoader.fetch" &&
+        rank.tracks[e.track[row]].pid != rank.tracks[main].pid)
+      fetches[e.track[row]].push_back({e.start[row], e.end[row]});
+  derive::OwnFrames own(trace, rank);
+  std::map<StringId, Sum> sums;
+  Time fetching = 0;
+  for (auto& [thread, spans] : fetches) {
+    const MeasuredSet fetch(IntervalSet::of(std::move(spans)));
+    fetching += fetch.length_in(window);
+    for (const derive::StackPiece& piece : derive::stack_pieces(trace, rank, thread, window)) {
+      const Time time = derive::time_in(piece, fetch);
+      if (time == 0) continue;
+      std::set<StringId> seen;
+      std::set<StringId> callees;
+      bool inside = true;
+      for (Row row = piece.frame; row != kNoRow; row = e.parent[row]) {
+        if (e.kind[row] != trace::Kind::python) continue;
+        if (!own(e.name[row])) {
+          if (inside) callees.insert(e.name[row]);
+          continue;
+        }
+        Sum& sum = sums[e.name[row]];
+        if (inside) {
+          sum.self += time;
+          for (const StringId callee : callees) sum.callees[callee] += time;
+        }
+        inside = false;
+        if (seen.insert(e.name[row]).second) sum.total += time;
+      }
+    }
+  }
+  const auto first = static_cast<std::ptrdiff_t>(lines.size());
+  for (const auto& [line, sum] : sums) {
+    const std::string_view name = trace.text(line);
+    lines.push_back({rank.rank, std::string(name), std::string(own.text(name)),
+                     report::ratio(sum.self, fetching), sum.self, sum.total,
+                     std::string(trace.text(most_called(sum)))});
+  }
+  std::sort(lines.begin() + first, lines.end(), [](const WorkerLine& a, const WorkerLine& b) {
+    return std::tuple(-a.self, -a.total, std::string_view(a.line)) <
+           std::tuple(-b.self, -b.total, std::string_view(b.line));
+  });
+  if (lines.size() > static_cast<std::size_t>(first) + kMaxWorkerLines)
+    lines.resize(static_cast<std::size_t>(first) + kMaxWorkerLines);
+}
+
+}  // namespace stepscope::analyze

@@ -1,0 +1,29 @@
+// What data loaders' workers do while they fetch batches, by the program's lines.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/sheet.h"
+#include "timeline/interval.h"
+#include "trace/trace.h"
+
+namespace stepscope::analyze {
+
+/// A line of the program in worker processes. Times in ns within the window, of all workers together.
+struct WorkerLine {
+  std::int64_t rank = -1;
+  std::string line, text;
+  double share = 0;        ///< `self` ÷ all fetching
+  std::int64_t self = 0;   ///< the innermost of the program's lines, while a batch is fetched
+  std::int64_t total = 0;  ///< on the stack, while a batch is fetched
+  std::string calls;       ///< the innermost frame outside the program that holds half of `self`; "" for none
+};
+extern const report::Sheet<WorkerLine> kWorkerLineSheet;
+
+/// Adds a rank's 50 lines with most `self`, most first; none without stacks of workers. `main`: the main
+/// thread.
+void add_worker_lines(std::vector<WorkerLine>& lines, const trace::Trace& trace, const trace::Rank& rank,
+                      trace::TrackId main, timeline::Interval window);
+
+}  // namespace stepscope::analyze
