@@ -77,7 +77,7 @@ class LeafNet(nn.Module):
     def __init__(self):
         super().__init__()
         self.features = nn.Sequential(
-            conv_block(3, 24, 2), conv_block(24, 32, 1), conv_block(32, 64, 2), conv_block(64, 96, 2)
+            conv_block(3, 16, 2), conv_block(16, 24, 1), conv_block(24, 48, 2), conv_block(48, 96, 2)
         )
         self.classifier = nn.Linear(96, SPECIES)
 
