@@ -224,10 +224,8 @@ std::optional<OwnPlace> dearest_place(const Evidence& e, std::int64_t LineNode::
   }
   place.callers = callers_of(tree, place);
   place.nearest_caller = nearest_caller_of(tree, place);
-  const Tree computed(e, &LineNode::computing);
   for (const LineNode* node : tree.nodes()) {
     if (place.with_calls ? !tree.is_below(*node, *place.line) : !same_line(*node, *place.line)) continue;
-    place.computing += computed.own(*node);
     place.repeats = std::max(place.repeats, node->repeats);
   }
   for (const analyze::LineCost* of : e.mine(e.reports().lines.lines, "Lines"))

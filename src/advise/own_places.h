@@ -20,7 +20,6 @@ struct CostOfLine {
 struct OwnPlace {
   const analyze::LineNode* line = nullptr;
   std::int64_t cost = 0;       ///< ns in the window, with everything that the line calls, if `with_calls`
-  std::int64_t computing = 0;  ///< `computing` of the same, ns in the window
   bool with_calls = false;     ///< no line alone holds much of the cost: this one calls those that do
   const analyze::LineCost* all =
       nullptr;  ///< the line's totals over all callers; nullptr if it is not listed

@@ -118,7 +118,8 @@ void fill_host_steps(const trace::Trace& trace, trace::Rank& rank) {
   const std::vector<Step> whole = whole_window(e);
   if (covered(rank.steps, whole) < kFewCovered && is_of_cpu(rank)) {
     FoundSteps found = found_steps(trace, rank);
-    if (covered(found.steps, whole) > covered(rank.steps, whole)) {
+    const bool more = found.steps.size() > 2 * rank.steps.size();
+    if (more && covered(found.steps, whole) > covered(rank.steps, whole)) {
       rank.steps = std::move(found.steps);
       rank.step_border = std::move(found.border);
     }

@@ -148,14 +148,14 @@ Ranked ranked(Link link, const Basis& basis) {
   return out;
 }
 
-/// Expected saving: the middle of the range, weighed by confidence. A range that begins at nothing is a limit
-/// rather than an estimate: small savings are likelier in it.
+/// Expected saving: the middle of the range, weighed by confidence. At low confidence, a range that begins at
+/// nothing is a limit rather than an estimate: small savings are likelier in it.
 double expected(const Priced& p) {
   if (!p.saving.known()) return 0;
   constexpr double kWeight[] = {0.4, 0.7, 1.0};
-  const double from = static_cast<double>(p.saving.low), to = static_cast<double>(p.saving.high);
-  return (p.saving.low == 0 ? to / 3 : (from + to) / 2) * kWeight[static_cast<std::size_t>(p.confidence)] *
-         p.claim.typical;
+  const auto sum = static_cast<double>(p.saving.low) + static_cast<double>(p.saving.high);
+  const bool is_limit = p.saving.low == 0 && p.confidence == Confidence::low;
+  return sum / (is_limit ? 3 : 2) * kWeight[static_cast<std::size_t>(p.confidence)] * p.claim.typical;
 }
 
 /// The order in which findings are shown; a `next` one that was covered comes after other `next` ones.

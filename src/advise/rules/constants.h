@@ -173,7 +173,6 @@ namespace stepscope::advise {
   X(double, kMuchOfCost, 0.3, "of a cost: held by one called line, which is worth naming", "chosen") \
   X(double, kWholeProgram, 0.75, "of the window: held by one call, which is then the program rather than a part of it", "chosen: the lines below it are named instead") \
   X(double, kSomeOfCost, 0.1, "of a cost: held by one called line, which is then listed", "chosen: at most three are listed") \
-  X(double, kOwnLeast, 0.5, "of a line's time besides the model: saved at least", "chosen") \
   X(double, kOwnMost, 1, "of a line's time besides the model: saved at most", "nothing is left if the line goes") \
   X(double, kUnreadShare, 0.05, "of the elements of all gradients: in no optimizer", "chosen") \
   X(double, kUnreadLeast, 0.2, "of the backward pass for gradients that nobody reads: saved at least", "chosen: the pass through these layers goes on if layers below them are trained") \

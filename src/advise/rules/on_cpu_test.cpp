@@ -223,7 +223,7 @@ TEST(OnCpu, ALineBesidesTheModel) {
       advice.cell("H11", "title"),
       "200 µs of 1.00 ms per step go into train.py:20 (batch), besides forward, backward and optimizer, "
       "called by train.py:9 (main)");
-  EXPECT_EQ(advice.cell("H11", "saving_low"), "100000");
+  EXPECT_EQ(advice.cell("H11", "saving_low"), "0");
   EXPECT_EQ(advice.cell("H11", "saving_high"), "200000");
   EXPECT_TRUE(own_line(100).has("H11"));
   EXPECT_FALSE(own_line(99).has("H11"));

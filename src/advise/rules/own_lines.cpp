@@ -30,13 +30,14 @@ std::optional<Claim> own_line(const Evidence& e, Bound bound) {
   if (bound != Bound::host_only || !computes_on_cpu(e)) return std::nullopt;
   const auto place = dearest_place(e, &analyze::LineNode::besides);
   if (!place || e.share(place->cost) < kOwnShare) return std::nullopt;
-  Claim f = claim(e, RuleId::H11,
-                  fmt::format("{} of {} per step go into {}, besides forward, backward and optimizer{}",
-                              ns(place->cost / e.steps()), ns(e.step_length()), place->quoted(),
-                              grown(*place) + place->called_by() + place->rest(e.steps())));
+  const bool in_hooks = 2 * place->line->in_backward > place->line->total;
+  Claim f = claim(
+      e, RuleId::H11,
+      fmt::format("{} of {} per step go into {}, {}{}", ns(place->cost / e.steps()), ns(e.step_length()),
+                  place->quoted(),
+                  in_hooks ? "in hooks of the backward pass" : "besides forward, backward and optimizer",
+                  grown(*place) + place->called_by() + place->rest(e.steps())));
   save(f, place->cost / e.steps(), 0, kOwnMost);
-  f.saving_low = static_cast<std::int64_t>(kOwnLeast * static_cast<double>(place->cost - place->computing) /
-                                           static_cast<double>(e.steps()));
   f.confidence = Confidence::medium;
   f.because = "samples of the stack name the line; how much of it can go depends on what it computes";
   f.evidence = {see::lines(fmt::format("besides, {}{}", per_step(e, place->cost), place->callee()))};
@@ -88,13 +89,13 @@ std::optional<Claim> short_operators(const Evidence& e, Bound bound) {
 constexpr Rule kOwnLineRules[] = {
     {RuleId::H11, "a line of the program takes much of the step besides the model", false, own_line,
      R"(Looks at: *Lines by caller* of `lines`, `besides`: time in the phase other, without data, forward, backward and
-optimizer. Follows the dearest line down its calls while one called line holds kMostOfCost. If the call reached does
+optimizer, and of lines that the backward pass calls, what is not in operators. Follows the dearest line down its calls while one called line holds kMostOfCost. If the call reached does
 nothing else (kMostOfCost of its time) and is not the program itself (kWholeProgram), it is the place, and the lines
 below it are listed. Else the place is the line with the largest own part, without the lines below it, over all its
 callers, if that is kMuchOfCost of the whole. Lists three more lines of at least kSomeOfCost, and the lines that call
 it. Fires, where no device works, if the line takes kOwnShare of the window.
 
-Saving: kOwnLeast of that time without operators that compute, to kOwnMost of all of it.
+Saving: nothing to kOwnMost of that time: whether it is needed is not in the file.
 
 Silent on: programs without Python stacks; time in the forward pass (H12), in the loader (I01, I02).)"},
     {RuleId::H12, "many short operators instead of a few long ones", false, short_operators,

@@ -12,6 +12,7 @@
 #include "derive/call_paths.h"
 #include "derive/idle/host_pieces.h"
 #include "derive/phases.h"
+#include "derive/places/element_wise.h"
 #include "derive/places/own_frames.h"
 #include "derive/places/repeated_work.h"
 #include "derive/places/short_operators.h"
@@ -51,7 +52,8 @@ class RankLines {
         checkpoint_calls_(trace_.strings, is_checkpoint_call),
         in_traceback_(trace_.strings,
                       [](std::string_view frame) { return frame.starts_with("traceback.py("); }),
-        is_elementwise_(trace_.strings, derive::is_elementwise),
+        recomputing_(trace_.strings,
+                     [](std::string_view frame) { return has(frame, "torch/utils/checkpoint.py("); }),
         shapes_(trace_, rank, "Input Dims"),
         main_operators_(derive::outermost_operators(trace_, rank, main)),
         nodes_(derive::nodes_with_makers(trace_, rank)) {
@@ -68,7 +70,7 @@ class RankLines {
     Column<Interval> ops;
     for (const Row row : main_operators_) ops.push_back({rank.events.start[row], rank.events.end[row]});
     in_ops_ = MeasuredSet(IntervalSet::of(std::move(ops)));
-
+    below_nodes_ = MeasuredSet(derive::operators_below_nodes(trace_, rank_, main));
     path_of_piece_.assign(pieces_.size(), kNoPath);
   }
 
@@ -76,10 +78,8 @@ class RankLines {
     LineSums sums{
         .rank = rank_.rank, .besides = besides_.length_in(window_), .calling = calling_.length_in(window_)};
     const derive::RepeatedWork repeated = derive::repeated_work(trace_, rank_, nodes_, window_);
-    sums.recomputed = repeated.recomputed;
-    sums.again = repeated.again;
-    sums.nodes = repeated.nodes;
-    sums.deeper = repeated.deeper;
+    std::tie(sums.recomputed, sums.again, sums.nodes, sums.deeper) =
+        std::tie(repeated.recomputed, repeated.again, repeated.nodes, repeated.deeper);
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
       add_piece(i);
       sums.known += pieces_[i].span.length();
@@ -102,9 +102,12 @@ class RankLines {
     return sums_[path];
   }
 
+  /// Where a frame is: outside a backward pass, inside, or in a line that the pass calls (a hook).
+  enum class Pass : std::uint8_t { outside, inside, hook };
+
   /// The path of own lines around a frame. `callees`: the frames inside the innermost of them, innermost
   /// first.
-  PathId path_around(Row frame, std::vector<StringId>& callees, bool& in_backward) {
+  PathId path_around(Row frame, std::vector<StringId>& callees, Pass& pass) {
     const EventTable& e = rank_.events;
     std::vector<Row> own;
     struct Through {
@@ -112,6 +115,7 @@ class RankLines {
     };
     std::vector<Through> through;  // by own line: what it calls on the way to the next one
     Through so_far;
+    bool recomputes = false;
     for (Row row = frame; row != kNoRow && own.size() < derive::CallPaths::kDeepest; row = e.parent[row]) {
       if (e.kind[row] != trace::Kind::python) continue;
       if (own_(e.name[row])) {
@@ -122,7 +126,8 @@ class RankLines {
         so_far.module = so_far.module || module_calls_(e.name[row]);
         so_far.checkpoint = so_far.checkpoint || checkpoint_calls_(e.name[row]);
       }
-      in_backward = in_backward || backward_calls_(e.name[row]);
+      recomputes = recomputes || recomputing_(e.name[row]);
+      if (backward_calls_(e.name[row])) pass = own.empty() || recomputes ? Pass::inside : Pass::hook;
     }
     PathId path = kNoPath;
     for (std::size_t i = own.size(); i-- > 0;) {
@@ -142,19 +147,17 @@ class RankLines {
   void add_piece(std::size_t i) {
     const StackPiece& piece = pieces_[i];
     std::vector<StringId> callees;
-    bool in_backward = false;
-    const PathId path = path_of_piece_[i] = path_around(piece.frame, callees, in_backward);
+    Pass pass = Pass::outside;
+    const PathId path = path_of_piece_[i] = path_around(piece.frame, callees, pass);
     if (path == kNoPath) return;
     PathSum& sum = sum_of(path);
     const Time time = piece.span.length(), third = window_.length() / 3;
     sum.time += time;
     sum.in_ops += derive::time_in(piece, in_ops_);
     sum.loading += derive::time_in(piece, loading_);
-    if (in_backward)
-      sum.in_backward += time;
-    else
-      sum.besides += derive::time_in(piece, besides_);
-
+    if (pass != Pass::outside) sum.in_backward += time;
+    if (pass == Pass::outside) sum.besides += derive::time_in(piece, besides_);
+    if (pass == Pass::hook) sum.besides += time - derive::time_in(piece, below_nodes_);
     if (piece.span.begin < window_.begin + third) sum.first += time;
     if (piece.span.begin >= window_.end - third) sum.last += time;
     std::sort(callees.begin(), callees.end());
@@ -222,14 +225,6 @@ class RankLines {
     }
   }
 
-  /// The outermost operator around an operator.
-  Row outermost(Row row) const {
-    Row found = row;
-    for (; row != kNoRow; row = rank_.events.parent[row])
-      if (rank_.events.kind[row] == trace::Kind::op) found = row;
-    return found;
-  }
-
   void add_nodes(LineSums& sums) {
     const EventTable& e = rank_.events;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -244,7 +239,7 @@ class RankLines {
         sums.back += time;
         ++sums.short_ops;
       }
-      const Row maker = outermost(nodes_[i].maker);
+      const Row maker = derive::outermost(rank_, nodes_[i].maker);
       PathSum* sum = maker == kNoRow ? nullptr : sum_of_call(maker);
       if (sum == nullptr) continue;
       sum->backward += time;
@@ -254,25 +249,9 @@ class RankLines {
     }
   }
 
-  /// Element-wise operators, inside others too, and those below autograd's nodes.
   void add_element_wise() {
-    const EventTable& e = rank_.events;
-    std::map<Row, PathSum*> of_node;
-    for (const derive::NodeOf& node : nodes_)
-      if (const Row maker = outermost(node.maker); maker != kNoRow) of_node[node.node] = sum_of_call(maker);
-    for (const Row row : rank_.host_rows()) {
-      if (e.kind[row] != trace::Kind::op || !is_elementwise_(e.name[row]) || !window_.contains(e.start[row]))
-        continue;
-      PathSum* sum = nullptr;
-      bool inside = false;
-      for (Row at = e.parent[row]; at != kNoRow && !inside && sum == nullptr; at = e.parent[at]) {
-        inside = e.kind[at] == trace::Kind::op && is_elementwise_(e.name[at]);
-        if (const auto node = of_node.find(at); node != of_node.end()) sum = node->second;
-      }
-      if (inside) continue;
-      if (sum == nullptr) sum = sum_of_call(outermost(row));
-      if (sum != nullptr) sum->element_wise += e.duration(row);
-    }
+    for (const auto& [call, time] : derive::element_wise_calls(trace_, rank_, nodes_, window_))
+      if (PathSum* sum = sum_of_call(call)) sum->element_wise += time;
   }
 
   std::vector<Time> added_up(Time PathSum::* part) {
@@ -373,12 +352,7 @@ class RankLines {
       sum.cost.text = own_.text(line);
       sum.cost.share = report::ratio(sum.cost.total, window_.length());
       if (sum.first > 0) sum.cost.growth = report::ratio(sum.last, sum.first);
-      Time least = sum.cost.self + 1;  // the innermost frame that holds most of `self` has the least time
-      for (const auto& [name, time] : sum.callees) {
-        if (2 * time < sum.cost.self || time >= least) continue;
-        least = time;
-        sum.cost.calls = trace_.text(name);
-      }
+      sum.cost.calls = trace_.text(innermost_callee(sum.callees, sum.cost.self));
       of.lines.push_back(std::move(sum.cost));
     }
     std::sort(of.lines.begin() + static_cast<std::ptrdiff_t>(begin), of.lines.end(),
@@ -396,11 +370,11 @@ class RankLines {
   const Column<StackPiece> pieces_;
   derive::OwnFrames own_;
   trace::AskedOnce<bool (*)(std::string_view)> backward_calls_, module_calls_, checkpoint_calls_,
-      in_traceback_, is_elementwise_;
+      in_traceback_, recomputing_;
   const trace::ArgReader shapes_;
   const std::vector<Row> main_operators_;
   const std::vector<derive::NodeOf> nodes_;
-  MeasuredSet besides_, loading_, calling_, in_ops_;
+  MeasuredSet besides_, loading_, calling_, in_ops_, below_nodes_;
   derive::CallPaths paths_;
   std::vector<PathId> path_of_piece_;
   std::vector<PathId> path_of_operator_;                            // by index in main_operators_

@@ -72,6 +72,22 @@ TEST(Lines, OfSamples) {
   EXPECT_EQ(cells(lines, "ops"), (Cells{"0", "2"}));
 }
 
+// The backward pass [400,1000) calls the hook [500,800), whose operator takes 100 of its 300 µs.
+TEST(Lines, OfAHookOfTheBackwardPass) {
+  EventText events;
+  events.add("user_annotation", "ProfilerStep#1", 5, 5, 0, 1000);
+  events.add("python_function", "train.py(9): main", 5, 5, 0, 1000);
+  events.add("cpu_op", "aten::mm", 5, 5, 10, 380, R"("Sequence number": 7)");
+  events.add("python_function", "torch/_tensor.py(5): backward", 5, 5, 400, 600);
+  events.add("cpu_op", "autograd::engine::evaluate_function: MmBackward0", 5, 5, 410, 580,
+             R"("Sequence number": 7)");
+  events.add("python_function", "train.py(20): hook", 5, 5, 500, 300);
+  events.add("cpu_op", "aten::mean", 5, 5, 600, 100);
+  const report::Table lines = lines_in(events).tables[0];
+  EXPECT_EQ(cell(lines, "train.py(20): hook", "total"), "300000");
+  EXPECT_EQ(cell(lines, "train.py(20): hook", "besides"), "200000");
+}
+
 // A worker's samples every 100 µs. Those at 200, 300 and 400 fall into the fetching of [150, 450); re.py
 // belongs to the line that calls it.
 TEST(Lines, OfWorkersWhileTheyFetch) {

@@ -40,4 +40,17 @@ struct PathSum {
   std::map<trace::StringId, OpSum> ops_by_name;
 };
 
+/// The callee that holds at least half of `self` with the least time of all that do, i.e. the innermost.
+inline trace::StringId innermost_callee(const std::map<trace::StringId, timeline::Time>& callees,
+                                        timeline::Time self) {
+  trace::StringId innermost = trace::kEmptyString;
+  timeline::Time least = self + 1;
+  for (const auto& [name, time] : callees) {
+    if (2 * time < self || time >= least) continue;
+    least = time;
+    innermost = name;
+  }
+  return innermost;
+}
+
 }  // namespace stepscope::analyze

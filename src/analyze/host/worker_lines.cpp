@@ -6,6 +6,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "analyze/host/path_sum.h"
 #include "derive/places/own_frames.h"
 #include "derive/places/stack_pieces.h"
 #include "report/statistics.h"
@@ -29,18 +30,6 @@ struct Sum {
   Time self = 0, total = 0;
   std::map<StringId, Time> callees;
 };
-
-/// The frame that holds half of the time with the least of it, i.e. the innermost.
-StringId most_called(const Sum& sum) {
-  StringId most = trace::kEmptyString;
-  Time least = sum.self + 1;
-  for (const auto& [name, time] : sum.callees)
-    if (2 * time >= sum.self && time < least) {
-      least = time;
-      most = name;
-    }
-  return most;
-}
 
 }  // namespace
 
@@ -95,7 +84,7 @@ void add_worker_lines(std::vector<WorkerLine>& lines, const trace::Trace& trace,
     const std::string_view name = trace.text(line);
     lines.push_back({rank.rank, std::string(name), std::string(own.text(name)),
                      report::ratio(sum.self, fetching), sum.self, sum.total,
-                     std::string(trace.text(most_called(sum)))});
+                     std::string(trace.text(innermost_callee(sum.callees, sum.self)))});
   }
   std::sort(lines.begin() + first, lines.end(), [](const WorkerLine& a, const WorkerLine& b) {
     return std::tuple(-a.self, -a.total, std::string_view(a.line)) <

@@ -53,6 +53,27 @@ std::vector<Row> outermost_operators(const trace::Trace& trace, const trace::Ran
   return rows;
 }
 
+timeline::IntervalSet operators_below_nodes(const trace::Trace& trace, const trace::Rank& rank,
+                                            trace::TrackId thread) {
+  const EventTable& e = rank.events;
+  trace::AskedOnce is_node(trace.strings, is_autograd_node);
+  Column<Interval> ops;
+  for (Row row = rank.tracks[thread].begin; row < rank.tracks[thread].end; ++row) {
+    if (e.kind[row] != Kind::op || is_node(e.name[row])) continue;
+    Row around = e.parent[row];
+    while (around != kNoRow && e.kind[around] != Kind::op) around = e.parent[around];
+    if (around != kNoRow && is_node(e.name[around])) ops.push_back({e.start[row], e.end[row]});
+  }
+  return timeline::IntervalSet::of(std::move(ops));
+}
+
+Row outermost(const trace::Rank& rank, Row op) {
+  Row found = op;
+  for (Row row = op; row != kNoRow; row = rank.events.parent[row])
+    if (rank.events.kind[row] == Kind::op) found = row;
+  return found;
+}
+
 Interval short_call(const trace::Rank& rank, const std::vector<Row>& rows, std::size_t i) {
   const EventTable& e = rank.events;
   const Row row = rows[i];

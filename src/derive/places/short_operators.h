@@ -23,6 +23,13 @@ std::vector<NodeOf> nodes_with_makers(const trace::Trace& trace, const trace::Ra
 std::vector<trace::Row> outermost_operators(const trace::Trace& trace, const trace::Rank& rank,
                                             trace::TrackId thread);
 
+/// Where a thread is in operators that autograd's nodes call.
+timeline::IntervalSet operators_below_nodes(const trace::Trace& trace, const trace::Rank& rank,
+                                            trace::TrackId thread);
+
+/// The outermost operator around an operator, nodes included; kNoRow for kNoRow. O(depth).
+trace::Row outermost(const trace::Rank& rank, trace::Row op);
+
 /// Of `rows`, ranges of one thread in order, the time of one that is short: until the next one begins if at
 /// most kShortOperator lies between them, else until its end. Empty if it is not short.
 timeline::Interval short_call(const trace::Rank& rank, const std::vector<trace::Row>& rows, std::size_t i);
