@@ -118,8 +118,7 @@ void fill_host_steps(const trace::Trace& trace, trace::Rank& rank) {
   const std::vector<Step> whole = whole_window(e);
   if (covered(rank.steps, whole) < kFewCovered && is_of_cpu(rank)) {
     FoundSteps found = found_steps(trace, rank);
-    const bool more = found.steps.size() > 2 * rank.steps.size();
-    if (more && covered(found.steps, whole) > covered(rank.steps, whole)) {
+    if (rank.steps.empty() || covered(found.steps, whole) >= kFewCovered) {
       rank.steps = std::move(found.steps);
       rank.step_border = std::move(found.border);
     }
