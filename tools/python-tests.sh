@@ -29,7 +29,7 @@ pytest $venv/bin/python "$@"
 built=$($venv/bin/python -c 'import stepscope, pathlib; print(pathlib.Path(stepscope.__file__).parent)')
 suffix() { "$1" -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))'; }
 
-# torch_tests NAME PYTHON FOLDER: runs in a virtual environment of that Python that also sees the packages in FOLDER.
+# torch_tests NAME PYTHON FOLDER [TESTS]: runs in a virtual environment of that Python that also sees the packages in FOLDER.
 torch_tests() {
   home=build/torch-$1
   if ! [ -x "$home/bin/python" ]; then
@@ -44,7 +44,7 @@ torch_tests() {
     CMAKE_BUILD_PARALLEL_LEVEL=${JOBS:-$(nproc)} "$home/bin/python" -m pip install --quiet --no-build-isolation --no-deps --force-reinstall \
       --config-settings=build-dir="$home-build" --config-settings=cmake.build-type=Debug .
   fi
-  pytest "$home/bin/python" python/tests/profiler python/tests/trial python/tests/collect_*_test.py
+  pytest "$home/bin/python" python/tests/profiler python/tests/collect_*_test.py ${4:-}
 }
 
 # The two run at once: tests wait more than they compute.
@@ -55,7 +55,7 @@ if /usr/bin/python3 -c 'import torch' 2>/dev/null; then
 fi
 pypi=$(tools/pypi-torch.sh)
 if [ -n "$pypi" ]; then
-  torch_tests pypi "$pypi" "$("$pypi" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" >build/torch-pypi.log 2>&1 &
+  torch_tests pypi "$pypi" "$("$pypi" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" python/tests/trial >build/torch-pypi.log 2>&1 &
   running="$running $!"
 else
   echo "python-tests: the tests under a PyTorch from PyPI were left out" >&2
