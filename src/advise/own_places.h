@@ -19,8 +19,8 @@ struct CostOfLine {
 /// The program's line that a cost belongs to.
 struct OwnPlace {
   const analyze::LineNode* line = nullptr;
-  std::int64_t cost = 0;       ///< ns in the window, with everything that the line calls, if `with_calls`
-  bool with_calls = false;     ///< no line alone holds much of the cost: this one calls those that do
+  std::int64_t cost = 0;    ///< ns in the window, with everything that the line calls, if `with_calls`
+  bool with_calls = false;  ///< no line alone holds much of the cost: this one calls those that do
   const analyze::LineCost* all =
       nullptr;  ///< the line's totals over all callers; nullptr if it is not listed
   std::vector<CostOfLine> others =

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -314,7 +313,7 @@ class RankLines {
     if (most->second.longest_call != kNoRow) node.inputs = shapes_.text(most->second.longest_call);
   }
 
-  /// Whether the line is also one of those around the path.
+  /// Whether a line around the path is the same.
   bool is_recursive(PathId path) const {
     for (PathId at = paths_.parent(path); at != kNoPath; at = paths_.parent(at))
       if (paths_.name(at) == paths_.name(path)) return true;
