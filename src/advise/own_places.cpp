@@ -99,43 +99,46 @@ const LineNode* caller_of(const Tree& tree, const LineNode& node) {
   return caller;
 }
 
-/// A call at the script's top level says nothing about what it calls.
-bool is_of_script(const LineNode& node) { return node.line.ends_with(": <module>"); }
+/// A call of main() at the script's top level says nothing about what it calls.
+bool is_whole_program(const Evidence& e, const LineNode& node) {
+  return node.line.ends_with(": <module>") && e.share(node.total) >= kWholeProgram;
+}
 
-std::vector<CostOfLine> callers_of(const Tree& tree, const OwnPlace& place) {
+/// What the place costs by the line that `caller_of` names for each of its calls, dearest first.
+std::vector<CostOfLine> costs_of_callers(const Evidence& e, const Tree& tree, const OwnPlace& place,
+                                         auto caller_of) {
   std::map<std::string_view, CostOfLine> lines;
   for (const LineNode* node : tree.nodes()) {
     if (!same_line(*node, *place.line)) continue;
-    const LineNode* caller = caller_of(tree, *node);
-    if (caller == nullptr || same_line(*caller, *node) || is_of_script(*caller)) continue;
+    const LineNode* caller = caller_of(*node);
+    if (caller == nullptr || same_line(*caller, *node) || is_whole_program(e, *caller)) continue;
     auto& [line, cost] = lines[caller->place()];
     line = caller;
     cost += tree.own(*node);
   }
   std::vector<CostOfLine> callers;
-  for (const auto& [name, line] : lines)
-    if (is_part(line.cost, place.cost, kSomeOfCost)) callers.push_back(line);
+  for (const auto& [name, line] : lines) callers.push_back(line);
   std::stable_sort(callers.begin(), callers.end(),
                    [](const CostOfLine& a, const CostOfLine& b) { return a.cost > b.cost; });
+  return callers;
+}
+
+std::vector<CostOfLine> callers_of(const Evidence& e, const Tree& tree, const OwnPlace& place) {
+  std::vector<CostOfLine> callers =
+      costs_of_callers(e, tree, place, [&](const LineNode& node) { return caller_of(tree, node); });
+  std::erase_if(callers, [&](const CostOfLine& of) { return !is_part(of.cost, place.cost, kSomeOfCost); });
   if (callers.size() > kMaxOthers) callers.resize(kMaxOthers);
   return callers;
 }
 
-/// The line right above the place in most of its calls, if that is not the only caller.
-const LineNode* nearest_caller_of(const Tree& tree, const OwnPlace& place) {
+/// The line right above the place in most of its calls, if `callers` has only one, further up.
+const LineNode* nearest_caller_of(const Evidence& e, const Tree& tree, const OwnPlace& place) {
   if (place.callers.size() != 1) return nullptr;
-  std::map<std::string_view, CostOfLine> lines;
-  for (const LineNode* node : tree.nodes()) {
-    const LineNode* caller = tree.parent(*node);
-    if (!same_line(*node, *place.line) || caller == nullptr || same_line(*caller, *node)) continue;
-    auto& [line, cost] = lines[caller->place()];
-    line = caller;
-    cost += tree.own(*node);
-  }
-  for (const auto& [name, line] : lines)
-    if (is_part(line.cost, place.cost, kMostOfCost) && !same_line(*line.line, *place.callers.front().line))
-      return line.line;
-  return nullptr;
+  const std::vector<CostOfLine> nearest =
+      costs_of_callers(e, tree, place, [&](const LineNode& node) { return tree.parent(node); });
+  const bool is_another = !nearest.empty() && is_part(nearest.front().cost, place.cost, kMostOfCost) &&
+                          !same_line(*nearest.front().line, *place.callers.front().line);
+  return is_another ? nearest.front().line : nullptr;
 }
 
 /// `lines` without `line`, as far as each holds kSomeOfCost of `cost`.
@@ -222,8 +225,8 @@ std::optional<OwnPlace> dearest_place(const Evidence& e, std::int64_t LineNode::
     place.cost = place.line->*cost;
     place.others = others_of(tree.own_costs(place.line), *place.line, place.cost);
   }
-  place.callers = callers_of(tree, place);
-  place.nearest_caller = nearest_caller_of(tree, place);
+  place.callers = callers_of(e, tree, place);
+  place.nearest_caller = nearest_caller_of(e, tree, place);
   for (const LineNode* node : tree.nodes()) {
     if (place.with_calls ? !tree.is_below(*node, *place.line) : !same_line(*node, *place.line)) continue;
     place.repeats = std::max(place.repeats, node->repeats);

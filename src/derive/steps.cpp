@@ -115,15 +115,16 @@ class StepAt {
 void fill_host_steps(const trace::Trace& trace, trace::Rank& rank) {
   EventTable& e = rank.events;
   rank.steps = marked_steps(trace, rank);
-  const std::vector<Step> whole = whole_window(e);
-  if (covered(rank.steps, whole) < kFewCovered && is_of_cpu(rank)) {
+  std::vector<Step> whole;
+  if (is_of_cpu(rank)) whole = whole_window(e);
+  if (!whole.empty() && covered(rank.steps, whole) < kFewCovered) {
     FoundSteps found = found_steps(trace, rank);
     if (rank.steps.empty() || covered(found.steps, whole) >= kFewCovered) {
       rank.steps = std::move(found.steps);
       rank.step_border = std::move(found.border);
     }
   }
-  if (rank.steps.empty()) rank.steps = whole;
+  if (rank.steps.empty()) rank.steps = whole_window(e);
   e.step.assign(e.size(), -1);
   StepAt step_at(rank.steps);
   for (const Row row : rank.host_rows()) e.step[row] = step_at(e.start[row]);

@@ -159,7 +159,7 @@ bool always_late(const Evidence& e, Bound bound) {
   return late * 2 >= all;
 }
 
-/// "; workers spend 62 % of it in data.py:84 (encode), `ids = encode(text)`, in …": lines that hold at least
+/// "; workers spend 62 % in data.py:84 (encode), `ids = encode(text)`, in …": lines that hold at least
 /// kSomeOfCost of the fetching.
 std::string by_workers(const Evidence& e) {
   std::string text;

@@ -212,8 +212,6 @@ class RankLines {
       if (sum == nullptr) continue;
       ++sum->ops;
       sum->calling += calling;
-      if (e.duration(row) >= derive::kShortOperator)
-        sum->computing += besides_.length_in({e.start[row], e.end[row]});
       OpSum& op = sum->ops_by_name[e.name[row]];
       ++op.calls;
       op.time += e.duration(row);
@@ -267,7 +265,6 @@ class RankLines {
     besides_of_ = added_up(&PathSum::besides);
     calling_of_ = added_up(&PathSum::calling);
     const std::vector<Time> back = added_up(&PathSum::called_back), work = added_up(&PathSum::work),
-                            computing = added_up(&PathSum::computing),
                             element_wise = added_up(&PathSum::element_wise),
                             in_backward = added_up(&PathSum::in_backward);
     for (std::size_t p = 0; p < back.size(); ++p) calling_of_[p] += back[p];
@@ -291,7 +288,6 @@ class RankLines {
                           sums_[path].ops,
                           sums_[path].backward,
                           work[path],
-                          computing[path],
                           element_wise[path],
                           0,
                           {},

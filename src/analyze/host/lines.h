@@ -38,7 +38,6 @@ struct LineNode {
   std::int64_t total = 0, self = 0, loading = 0, besides = 0, calling = 0, ops = 0;
   std::int64_t backward = 0;
   std::int64_t work = 0;          ///< operators that it and the lines below called, with their backward pass
-  std::int64_t computing = 0;     ///< of `besides`, in operators that are not short
   std::int64_t element_wise = 0;  ///< of `work`, in element-wise operators
   std::int64_t repeats = 0;       ///< most calls of one operator by the line itself
   std::string op;                 ///< the operator of its own with most `work`; "" for none

@@ -31,7 +31,7 @@ struct OpSum {
 /// What a path of lines cost, without the paths below it.
 struct PathSum {
   timeline::Time time = 0, in_ops = 0, loading = 0, besides = 0, calling = 0, backward = 0, called_back = 0;
-  timeline::Time work = 0, computing = 0, element_wise = 0;
+  timeline::Time work = 0, element_wise = 0;
   std::int64_t ops = 0;
   timeline::Time first = 0, last = 0;  ///< of `time`, in the first and in the last third of the window
   timeline::Time in_backward = 0;
