@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <span>
 #include <tuple>
 
 #include "base/median.h"
@@ -123,25 +124,45 @@ Cycle cycle_of(const trace::Rank& rank, std::size_t file) {
           base + static_cast<double>(*std::max_element(e.end.begin(), e.end.end()))};
 }
 
-/// Leaves out files without a rank beside those of a whole job, such as the process that spawned it. The
-/// ranks are sorted.
+bool is_a_whole_job(std::span<const trace::Rank> ranks) {
+  const auto size = static_cast<std::int64_t>(ranks.size());
+  for (std::int64_t i = 0; i < size; ++i)
+    if (ranks[i].rank != i || ranks[i].world_size != size) return false;
+  return size >= 2;
+}
+
+/// Leaves out the ranks from `from` on. `what` they are, for one and for several.
+void leave_out(trace::Trace& trace, std::size_t from, std::string_view one, std::string_view several) {
+  const std::size_t left = trace.ranks.size() - from;
+  std::string names;
+  for (std::size_t i = from; i < trace.ranks.size() && i < from + kNamed; ++i)
+    names += (names.empty() ? "" : ", ") + trace.ranks[i].path;
+  trace.ranks.resize(from);
+  trace.notes.push_back(fmt::format("{} left out. Give {} alone to see {}: {}{}.",
+                                    left == 1 ? fmt::format("A file is {} and is", one)
+                                              : fmt::format("{} files are {} and are", left, several),
+                                    left == 1 ? "it" : "each", left == 1 ? "it" : "them", names,
+                                    left > kNamed ? " and others" : ""));
+}
+
+/// Leaves out files without a rank beside those of a whole job, such as the process that spawned it, and
+/// beside the only process that trains. The ranks are sorted.
 void leave_other_processes(trace::Trace& trace) {
   const auto first = std::find_if(trace.ranks.begin(), trace.ranks.end(),
                                   [](const trace::Rank& rank) { return rank.rank >= 0; });
-  const auto size = static_cast<std::int64_t>(trace.ranks.end() - first);
-  if (first == trace.ranks.begin() || size < 2) return;
-  for (std::int64_t i = 0; i < size; ++i)
-    if (first[i].rank != i || first[i].world_size != size) return;
-  std::string names;
-  for (auto rank = trace.ranks.begin(); rank != first; ++rank)
-    names += (names.empty() ? "" : ", ") + rank->path;
-  const bool one = first - trace.ranks.begin() == 1;
-  trace.notes.push_back(fmt::format(
-      "{} no rank of this job of {} and {} left out, such as the process that started it. Give {} alone to "
-      "see {}: {}.",
-      one ? "A file is" : "Some files are", size, one ? "is" : "are", one ? "it" : "each",
-      one ? "it" : "them", names));
-  trace.ranks.erase(trace.ranks.begin(), first);
+  const auto others = static_cast<std::size_t>(first - trace.ranks.begin());
+  const auto trains = [](const trace::Rank& rank) { return rank.training.seen; };
+  if (others > 0 && is_a_whole_job({first, trace.ranks.end()})) {
+    const std::size_t size = trace.ranks.size() - others;
+    std::rotate(trace.ranks.begin(), first, trace.ranks.end());
+    leave_out(trace, size, fmt::format("no rank of this job of {}, such as the process that started it,", size),
+              fmt::format("no ranks of this job of {}", size));
+  } else if (others > 1 && first == trace.ranks.end() &&
+             std::count_if(trace.ranks.begin(), first, trains) == 1) {
+    std::stable_partition(trace.ranks.begin(), first, trains);
+    leave_out(trace, 1, "another process of the program, which does not train,",
+              "other processes of the program, which do not train,");
+  }
 }
 
 }  // namespace

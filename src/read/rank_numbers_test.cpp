@@ -107,8 +107,36 @@ TEST(RankNumbers, TheProcessThatStartsAllRanksIsLeftOut) {
   EXPECT_EQ(numbers(*trace), (Numbers{0, 1}));
   EXPECT_TRUE(trace->doubts.empty());
   ASSERT_EQ(trace->notes.size(), 1u);
-  EXPECT_TRUE(trace->notes[0].starts_with("A file is no rank of this job of 2 and is left out"))
+  EXPECT_TRUE(trace->notes[0].starts_with(
+      "A file is no rank of this job of 2, such as the process that started it, and is left out."))
       << trace->notes[0];
+}
+
+// The one with "training" made a step of an optimizer; the simulators beside it made none.
+TEST(RankNumbers, OtherProcessesOfTheOnlyOneThatTrainsAreLeftOut) {
+  Folder folder;
+  folder.add("a.json", file("", 5));
+  folder.add("b.json", file(R"("training":{"gradients":8},)", 5));
+  folder.add("c.json", file("", 5));
+  const auto trace = folder.opened();
+  ASSERT_TRUE(trace.ok());
+  ASSERT_EQ(trace->ranks.size(), 1u);
+  EXPECT_TRUE(trace->ranks[0].path.ends_with("b.json"));
+  EXPECT_TRUE(trace->doubts.empty());
+  ASSERT_EQ(trace->notes.size(), 1u);
+  EXPECT_TRUE(trace->notes[0].starts_with(
+      "2 files are other processes of the program, which do not train, and are left out."))
+      << trace->notes[0];
+}
+
+TEST(RankNumbers, TwoThatTrainAreRanks) {
+  Folder folder;
+  folder.add("a.json", file(R"("training":{"gradients":8},)", 5));
+  folder.add("b.json", file(R"("training":{"gradients":8},)", 5));
+  folder.add("c.json", file("", 5));
+  const auto trace = folder.opened();
+  ASSERT_TRUE(trace.ok());
+  EXPECT_EQ(numbers(*trace), (Numbers{0, 1, 2}));
 }
 
 // One of three ranks has no number: it may be any process.

@@ -173,6 +173,9 @@ std::string by_workers(const Evidence& e) {
   return text;
 }
 
+/// By the name of the class, as in "songs.py(62): TagSampler.__iter__".
+bool is_in_a_sampler(const OwnPlace& place) { return place.line->line.find("Sampler.") != std::string::npos; }
+
 /// `in_main`: the loader runs in the training process.
 std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
   const bool host_only = bound == Bound::host_only;
@@ -223,11 +226,16 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
   const std::int64_t batch = mean_wait(waits, per_step);
   const std::int64_t workers = std::clamp<std::int64_t>((batch + rest - 1) / rest + 1, 2, 32);
   f.remedy =
-      in_main ? fmt::format(
-                    "DataLoader(..., num_workers={}, persistent_workers=True{}): a batch takes {} to load, "
-                    "the step without {} {}.",
-                    workers, host_only ? "" : ", pin_memory=True", ns(batch),
-                    host_only ? "loading" : "that wait", ns(rest))
+      place && is_in_a_sampler(*place)
+          ? fmt::format("Make {} cheaper: find once, in __init__, what each draw looks for. A sampler always "
+                        "runs in the training process, so workers do not help.",
+                        place->spoken())
+      : in_main
+          ? fmt::format("DataLoader(..., num_workers={}, persistent_workers=True{}): a batch takes {} to load, "
+                        "the step without {} {}.{}",
+                        workers, host_only ? "" : ", pin_memory=True", ns(batch),
+                        host_only ? "loading" : "that wait", ns(rest),
+                        place ? fmt::format(" Or do less in {}, or do it once.", place->spoken()) : "")
               : "More workers, up to the number of cores; if the cores are busy, move decoding out of the "
                 "workers or cache it; raise prefetch_factor.";
   f.verify = "The loader's share of the step falls under 2 %, and other host rows grow by less than 10 %.";
@@ -271,7 +279,7 @@ constexpr Rule kInputRules[] = {
      R"(Looks at: `idle`, cause `input` (`host_data_loading` of `overview`, where no device is recorded);
 `input_wait` for the kind of loader. Fires for a loader that runs in the training process and takes at least
 kLoaderShare of the window. Loading that the device hides is a candidate too: replay shows whether it limits
-next.
+next. Does not propose workers for a line of a class named …Sampler: no worker runs it.
 
 Saving: replay without data loading. The low end is kWorkerPessimism of it: workers slow the main process
 down.
