@@ -119,7 +119,8 @@ void fill_host_steps(const trace::Trace& trace, trace::Rank& rank) {
   if (is_of_cpu(rank)) whole = whole_window(e);
   if (!whole.empty() && covered(rank.steps, whole) < kFewCovered) {
     FoundSteps found = found_steps(trace, rank);
-    if (rank.steps.empty() || covered(found.steps, whole) >= kFewCovered) {
+    const bool more = found.steps.size() > rank.steps.size();
+    if (rank.steps.empty() || (more && covered(found.steps, whole) >= kFewCovered)) {
       rank.steps = std::move(found.steps);
       rank.step_border = std::move(found.border);
     }

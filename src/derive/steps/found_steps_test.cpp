@@ -94,6 +94,18 @@ TEST(FoundSteps, OfAProgramThatMarksFewOfThem) {
   EXPECT_EQ(border, "aten::mm");
 }
 
+// The first step takes 500 µs, as it imports something; the marks begin after it.
+TEST(FoundSteps, AreNotThoseThatAreMarkedAndTheFirst) {
+  EventText events;
+  for (int i = 0; i < 4; ++i)
+    events.add("user_annotation", "Optimizer.step#SGD.step", 5, 5, i == 0 ? 0 : 490 + 10 * i, i == 0 ? 500 : 10);
+  for (int i = 1; i < 4; ++i)
+    events.add("user_annotation", "ProfilerStep#" + std::to_string(i), 5, 5, 490 + 10 * i, 10);
+  std::string border;
+  EXPECT_EQ(found_in(events, border), Spans{});
+  EXPECT_EQ(border, "");
+}
+
 // Inference: aten::argmax comes once a round, aten::mm twice; aten::uniform_ only at the start.
 TEST(FoundSteps, OfARepeatedOperator) {
   EventText events;
