@@ -58,19 +58,20 @@ def timed(python, folder, rounds):
 
 
 def recorded(python, folder, name, source, scratch):
-    """stepscope's answer about one recording of a program."""
+    """stepscope's answer about one recording of a program, and the step that the program measured while it was recorded (0: not known)."""
     target = scratch / f"{folder.name}-{name}-{source}"
+    lines = []
     if source == "record":
         if not target.exists():
-            run([str(python.parent / "stepscope"), "record", "-o", str(target), "--", str(python), f"{name}.py"], folder)
+            lines = run([str(python.parent / "stepscope"), "record", "-o", str(target), "--", str(python), f"{name}.py"], folder)
         traces = sorted(target.rglob("*.stepscope"))
     else:
         target = target.with_suffix(".json")
         if not target.exists():
-            run([str(python), str(HERE / "profiled.py"), str(target), f"{name}.py"], folder)
+            lines = run([str(python), str(HERE / "profiled.py"), str(target), f"{name}.py"], folder)
         traces = [target]
     answer = answers.answer_of(traces[0] if len(traces) == 1 else target)
-    return {"headline": answer.headline, "bound": answer.bound, "step_ms": answer.step / 1e6,
+    return {"headline": answer.headline, "bound": answer.bound, "step_ms": answer.step / 1e6, "own_step_ms": float(said(lines, "step_ms=") or 0),
             "findings": [{"id": one.rule, "title": one.title, "remedy": one.remedy, "low_ms": one.low / 1e6, "high_ms": one.high / 1e6,
                           "confidence": one.confidence, "notable": answer.notable(one)} for one in answer.found]}
 
