@@ -33,6 +33,7 @@ def arguments():
     parser.add_argument("--output", type=Path, default=answers.ROOT / "bench" / "EXPLAIN.md")
     parser.add_argument("--smoke", action="store_true", help="few causes, one seed, nothing written; fails unless it ran")
     parser.add_argument("--keep", type=Path, help="keep what was measured in this file")
+    parser.add_argument("--traces", type=Path, help="keep the recordings of single causes in this folder, with a manifest for constants.py")
     parser.add_argument("--again", type=Path, help="write the document from such a file")
     return parser.parse_args()
 
@@ -56,6 +57,9 @@ def generate(outcome, chosen, seeds, folder, smoke):
 def main():
     options = arguments()
     answers.PROGRAM, generated.MAKE_TRACE = options.program.resolve(), options.make_trace.resolve()
+    if options.traces:
+        options.traces.mkdir(parents=True)
+        generated.KEPT = options.traces.resolve()
     if options.again:
         outcome = pickle.loads(options.again.read_bytes())
     else:

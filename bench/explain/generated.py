@@ -10,6 +10,7 @@ from answers import ROOT, answer_of
 from tables import options_of, words_of
 
 MAKE_TRACE = ROOT / "build" / "release" / "bench" / "make_trace"
+KEPT = None  # a folder for the recordings of single causes and their manifest, for advice_sensitivity
 SHORTEST_MS, LONGEST_MS = 5, 200
 LEAST_PAUSED_MS = 12  # in shorter steps, a pause of 22 ms in every 5th leaves most of the recording empty, which nobody can judge
 FEWEST, MOST = 4, 96  # blocks
@@ -111,12 +112,14 @@ def trace_of(options, folder, name, whole=False):
     return folder / name if whole else folder / name / "rank0.pt.trace.json"
 
 
-def judged(options, folder, name, whole=False):
+def judged(options, folder, name, whole=False, kept_as=None):
     answer = answer_of(trace_of(options, folder, name, whole))
+    if KEPT and kept_as:
+        shutil.move(trace_of(options, folder, name, whole), KEPT / kept_as)
     if "--ranks" in options:
-        shutil.rmtree(folder / name)
+        shutil.rmtree(folder / name, ignore_errors=True)
     else:
-        (folder / f"{name}.json").unlink()
+        (folder / f"{name}.json").unlink(missing_ok=True)
     return answer
 
 
@@ -137,15 +140,20 @@ def cause_run(cause, seed, folder):
         options.setdefault(name, value)
     whole = cause.job == "four"
     truth = simulate(options, folder, "faulty")
-    faulty = judged(options, folder, "faulty", whole)
+    kept = [f"{cause.name}-{seed}-{kind}.json" for kind in ("faulty", "healthy")]
+    faulty = judged(options, folder, "faulty", whole, kept[0])
     repaired = {**options, "--without": cause.without}
     repaired_truth = simulate(repaired, folder, "healthy")
-    healthy = judged(repaired, folder, "healthy", whole)
+    healthy = judged(repaired, folder, "healthy", whole, kept[1])
     if shorter_transfers_help(healthy, repaired, repaired_truth, folder):
         noise += ("N01",)
     step = truth["step_ns" if cause.measure == "median" else "mean_ns"]
-    return Run("G", str(cause.number), cause.name, seed, cause.rules, cause.word, noise, faulty, healthy,
-               saving_in(truth, cause.without, cause.measure), step, shown(options))
+    saving = saving_in(truth, cause.without, cause.measure)
+    if KEPT:
+        with (KEPT / "manifest").open("a") as manifest:
+            for kind, path in zip(("faulty", "healthy"), kept):
+                manifest.write(f"{kind}\t{','.join(cause.rules)}\t{saving}\t{KEPT / path}\n")
+    return Run("G", str(cause.number), cause.name, seed, cause.rules, cause.word, noise, faulty, healthy, saving, step, shown(options))
 
 
 def shorter_transfers_help(answer, options, truth, folder):

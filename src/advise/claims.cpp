@@ -38,7 +38,7 @@ struct ExplainedSymptom {
 constexpr ExplainedSymptom kExplainedSymptoms[] = {
     {RuleId::K02, {RuleId::H01, RuleId::G03}},       {RuleId::H09, {RuleId::I06, RuleId::K10}},
     {RuleId::H05, {RuleId::H12, RuleId::H12}},       {RuleId::H11, {RuleId::N10, RuleId::N10}},
-    {RuleId::K01, {RuleId::H13, RuleId::H13}},       {RuleId::H07, {RuleId::H11, RuleId::H11}, true},
+    {RuleId::K01, {RuleId::H13, RuleId::H18}},       {RuleId::H07, {RuleId::H11, RuleId::H11}, true},
     {RuleId::I05, {RuleId::H11, RuleId::H11}, true},
 };
 
@@ -94,8 +94,8 @@ void merge(Claim& into, const Claim& claim) {
 
 /// H10 says where the work is. A rule that knows what to change about it makes the promise.
 void promise_once(std::vector<Claim>& claims) {
-  constexpr RuleId kOfTheWork[] = {RuleId::K01, RuleId::K09, RuleId::P03, RuleId::G05,
-                                   RuleId::G06, RuleId::H05, RuleId::H12, RuleId::H14};
+  constexpr RuleId kOfTheWork[] = {RuleId::K01, RuleId::K09, RuleId::P03, RuleId::G05, RuleId::G06,
+                                   RuleId::H05, RuleId::H12, RuleId::H14, RuleId::H18};
   const bool known = std::any_of(claims.begin(), claims.end(), [&](const Claim& claim) {
     return std::find(std::begin(kOfTheWork), std::end(kOfTheWork), claim.id) != std::end(kOfTheWork);
   });

@@ -25,6 +25,14 @@ constexpr std::size_t kMaxOthers = 3;
 /// Also of two functions on one line: a generator expression and what it stands in.
 bool same_line(const LineNode& a, const LineNode& b) { return a.place() == b.place(); }
 
+/// "file" and "function" of "file(line): function".
+std::pair<std::string_view, std::string_view> function_of(const LineNode& node) {
+  const std::string_view line = node.line;
+  const std::size_t open = line.rfind('(', line.rfind("): "));
+  if (open == std::string_view::npos) return {line, {}};
+  return {line.substr(0, open), line.substr(line.find("): ", open) + 3)};
+}
+
 bool is_part(std::int64_t of, std::int64_t whole, double least) {
   return static_cast<double>(of) >= least * static_cast<double>(whole);
 }
@@ -66,12 +74,12 @@ class Tree {
       if (parent(*child) == node && (dearest == nullptr || child->*cost_ > dearest->*cost_)) dearest = child;
     return dearest;
   }
-  /// Own costs of the lines at or below `top` (nullptr: of all), over all callers, dearest first.
-  std::vector<CostOfLine> own_costs(const LineNode* top) const {
-    std::map<std::string_view, CostOfLine> lines;
+  /// Own costs by `name_of(node)`, each with its dearest line, of the nodes that are `wanted`, dearest first.
+  std::vector<CostOfLine> own_costs(auto name_of, auto wanted) const {
+    std::map<decltype(name_of(*nodes_.front())), CostOfLine> lines;
     for (const LineNode* node : nodes_) {
-      if (top != nullptr && !is_below(*node, *top)) continue;
-      auto& [line, cost] = lines[node->place()];
+      if (!wanted(*node)) continue;
+      auto& [line, cost] = lines[name_of(*node)];
       if (line == nullptr || own(*node) > own(*line)) line = node;
       cost += own(*node);
     }
@@ -80,6 +88,10 @@ class Tree {
     std::stable_sort(sorted.begin(), sorted.end(),
                      [](const CostOfLine& a, const CostOfLine& b) { return a.cost > b.cost; });
     return sorted;
+  }
+  /// Those of lines, over all callers.
+  std::vector<CostOfLine> own_costs_of_lines(auto wanted) const {
+    return own_costs([](const LineNode& node) { return node.place(); }, wanted);
   }
 
  private:
@@ -99,6 +111,11 @@ const LineNode* caller_of(const Tree& tree, const LineNode& node) {
   return caller;
 }
 
+/// A line, or one of a function's, whoever calls it.
+bool is_at(const OwnPlace& place, const LineNode& node) {
+  return place.is_function ? function_of(node) == function_of(*place.line) : same_line(node, *place.line);
+}
+
 /// A call of main() at the script's top level says nothing about what it calls.
 bool is_whole_program(const Evidence& e, const LineNode& node) {
   return node.line.ends_with(": <module>") && e.share(node.total) >= kWholeProgram;
@@ -109,7 +126,7 @@ std::vector<CostOfLine> costs_of_callers(const Evidence& e, const Tree& tree, co
                                          auto caller_of) {
   std::map<std::string_view, CostOfLine> lines;
   for (const LineNode* node : tree.nodes()) {
-    if (!same_line(*node, *place.line)) continue;
+    if (!is_at(place, *node)) continue;
     const LineNode* caller = caller_of(*node);
     if (caller == nullptr || same_line(*caller, *node) || is_whole_program(e, *caller)) continue;
     auto& [line, cost] = lines[caller->place()];
@@ -141,12 +158,13 @@ const LineNode* nearest_caller_of(const Evidence& e, const Tree& tree, const Own
   return is_another ? nearest.front().line : nullptr;
 }
 
-/// `lines` without `line`, as far as each holds kSomeOfCost of `cost`.
-std::vector<CostOfLine> others_of(const std::vector<CostOfLine>& lines, const LineNode& line,
+/// `lines` without `line`, if any, as far as each holds kSomeOfCost of `cost`.
+std::vector<CostOfLine> others_of(const std::vector<CostOfLine>& lines, const LineNode* line,
                                   std::int64_t cost) {
   std::vector<CostOfLine> others;
   for (const CostOfLine& other : lines)
-    if (!same_line(*other.line, line) && others.size() < kMaxOthers && is_part(other.cost, cost, kSomeOfCost))
+    if ((line == nullptr || !same_line(*other.line, *line)) && others.size() < kMaxOthers &&
+        is_part(other.cost, cost, kSomeOfCost))
       others.push_back(other);
   return others;
 }
@@ -164,7 +182,11 @@ const LineNode* deepest(const Tree& tree, std::int64_t LineNode::* cost) {
 
 }  // namespace
 
-std::string OwnPlace::spoken() const { return placed(line->line); }
+std::string OwnPlace::spoken() const {
+  if (!is_function) return placed(line->line);
+  const auto [file, function] = function_of(*line);
+  return fmt::format("{} in {}", function, file);
+}
 
 std::string quoted_line(std::string_view line, std::string_view text) {
   std::string quoted = placed(line);
@@ -172,7 +194,7 @@ std::string quoted_line(std::string_view line, std::string_view text) {
   return quoted;
 }
 
-std::string OwnPlace::quoted() const { return quoted_line(line->line, line->text); }
+std::string OwnPlace::quoted() const { return is_function ? spoken() : quoted_line(line->line, line->text); }
 
 std::string OwnPlace::callee() const {
   if (all == nullptr || all->calls.empty() || 2 * line->self < line->total) return "";
@@ -207,28 +229,38 @@ std::optional<OwnPlace> dearest_place(const Evidence& e, std::int64_t LineNode::
   const Tree tree(e, cost);
   const std::int64_t whole = tree.whole();
   if (whole <= 0) return std::nullopt;
-  const std::vector<CostOfLine> lines = tree.own_costs(nullptr);
+  const auto all = [](const LineNode&) { return true; };
+  const std::vector<CostOfLine> lines = tree.own_costs_of_lines(all);
   const LineNode* call = deepest(tree, cost);
   // A call that does this and nothing else, and is not the whole program.
   const bool is_part_of_program = is_part(call->*cost, whole, kMostOfCost) &&
                                   is_part(call->*cost, call->total, kMostOfCost) &&
                                   e.share(call->*cost) < kWholeProgram;
-  const bool calls_it = !is_part(tree.own(*call), call->*cost, kMostOfCost);
+  const bool does_little = !is_part(tree.own(*call), call->*cost, kMostOfCost);
+  const CostOfLine function = tree.own_costs(function_of, all).front();
   OwnPlace place;
-  if (is_part(lines.front().cost, whole, kMuchOfCost) && !(is_part_of_program && calls_it)) {
+  if (is_part(lines.front().cost, whole, kMuchOfCost) && !(is_part_of_program && does_little)) {
     place.line = lines.front().line;
     place.cost = lines.front().cost;
-    place.others = others_of(lines, *place.line, whole);
+    place.others = others_of(lines, place.line, whole);
+  } else if (is_part(function.cost, whole, kMuchOfCost) && tree.parent(*function.line) != call) {
+    place.with_calls = place.is_function = true;
+    place.line = function.line;
+    place.cost = function.cost;
+    const auto its_own = [&](const LineNode& node) { return is_at(place, node); };
+    place.others = others_of(tree.own_costs_of_lines(its_own), nullptr, place.cost);
   } else {
     place.with_calls = true;
     place.line = call;
     place.cost = place.line->*cost;
-    place.others = others_of(tree.own_costs(place.line), *place.line, place.cost);
+    const auto below = [&](const LineNode& node) { return tree.is_below(node, *call); };
+    place.others = others_of(tree.own_costs_of_lines(below), place.line, place.cost);
   }
   place.callers = callers_of(e, tree, place);
   place.nearest_caller = nearest_caller_of(e, tree, place);
   for (const LineNode* node : tree.nodes()) {
-    if (place.with_calls ? !tree.is_below(*node, *place.line) : !same_line(*node, *place.line)) continue;
+    const bool calls_it = place.with_calls && !place.is_function;
+    if (calls_it ? !tree.is_below(*node, *place.line) : !is_at(place, *node)) continue;
     place.repeats = std::max(place.repeats, node->repeats);
   }
   for (const analyze::LineCost* of : e.mine(e.reports().lines.lines, "Lines"))

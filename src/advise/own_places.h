@@ -19,8 +19,9 @@ struct CostOfLine {
 /// The program's line that a cost belongs to.
 struct OwnPlace {
   const analyze::LineNode* line = nullptr;
-  std::int64_t cost = 0;    ///< ns in the window, with everything that the line calls, if `with_calls`
-  bool with_calls = false;  ///< no line alone holds much of the cost: this one calls those that do
+  std::int64_t cost = 0;     ///< ns in the window, with everything that the line calls, if `with_calls`
+  bool with_calls = false;   ///< no line alone holds much of the cost: this one calls those that do
+  bool is_function = false;  ///< no line alone holds much of it, but the lines of this one's function do
   const analyze::LineCost* all =
       nullptr;  ///< the line's totals over all callers; nullptr if it is not listed
   std::vector<CostOfLine> others =
@@ -30,7 +31,7 @@ struct OwnPlace {
       nullptr;               ///< the line that calls it, if `callers` has only one, further up
   std::int64_t repeats = 0;  ///< most calls of one operator by it or, if `with_calls`, a line below it
 
-  /// "train.py:84 (make_batch)".
+  /// "train.py:84 (make_batch)"; of a function, "make_batch in train.py".
   std::string spoken() const;
   /// "train.py:84 (make_batch), `ids = encode(note)`", without the text if it is not recorded.
   std::string quoted() const;
@@ -45,7 +46,8 @@ struct OwnPlace {
 };
 
 /// The line whose own part of a cost of the main thread is dearest, if it holds kMuchOfCost of it; otherwise
-/// the deepest line that holds most of it with what it calls. nullopt if no stacks are recorded, or no line
+/// the function whose lines hold that much, if it is called in several lines; otherwise the deepest line that
+/// holds most of it with what it calls. nullopt if no stacks are recorded, or no line
 /// has that cost.
 std::optional<OwnPlace> dearest_place(const Evidence& evidence, std::int64_t analyze::LineNode::* cost);
 

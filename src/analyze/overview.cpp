@@ -94,6 +94,9 @@ RankFacts facts_of(const Derived& derived, const Rank& rank) {
     facts.unread_parameters = seen.unread_parameters;
     facts.unread_gradients = seen.unread_elements;
     facts.unread_names = seen.unread_names;
+    facts.input_tensors = seen.input_tensors;
+    facts.input_gradients = seen.input_elements;
+    facts.input_shape = seen.input_shape;
     facts.embeddings = seen.embeddings;
   }
   facts.window = window.length();
@@ -211,7 +214,9 @@ const report::FactSheet<RankFacts> kRecordedCounts{
      {"deterministic", &RankFacts::deterministic, true},
      {"gradients", &RankFacts::gradients, true},
      {"unread_parameters", &RankFacts::unread_parameters, true},
-     {"unread_gradients", &RankFacts::unread_gradients, true}}};
+     {"unread_gradients", &RankFacts::unread_gradients, true},
+     {"input_tensors", &RankFacts::input_tensors, true},
+     {"input_gradients", &RankFacts::input_gradients, true}}};
 
 const report::FactSheet<RankFacts> kWindowTimes{"Times of the window",
                                                 "time",

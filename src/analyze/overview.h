@@ -25,6 +25,9 @@ struct RankFacts : derive::Capture {
   std::int64_t unread_parameters = report::kNoInt,
                unread_gradients = report::kNoInt;  ///< with a gradient that no optimizer reads; elements
   std::string unread_names;                        ///< the first of them
+  std::int64_t input_tensors = report::kNoInt,
+               input_gradients = report::kNoInt;  ///< the same of tensors that are no parameters
+  std::string input_shape;                        ///< of the largest of them
   std::vector<trace::Training::Embedding> embeddings;
   std::int64_t window = 0;
   std::int64_t step_median = 0, step_shortest = 0, step_longest = 0, first_step = report::kNoInt;

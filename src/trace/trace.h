@@ -99,7 +99,9 @@ struct Training {
   std::int64_t gradients = 0;                               ///< elements of all gradients
   std::int64_t unread_parameters = 0, unread_elements = 0;  ///< with a gradient, in no optimizer
   std::string unread_names;                                 ///< the first, with commas
-  std::vector<Embedding> embeddings;                        ///< with dense gradients
+  std::int64_t input_tensors = 0, input_elements = 0;  ///< with a gradient, in no module and no optimizer
+  std::string input_shape;                             ///< of the largest, "[5000, 768]"
+  std::vector<Embedding> embeddings;                   ///< with dense gradients
 };
 
 struct Rank {

@@ -25,11 +25,14 @@ def tell_training(torch: Any, optimizers: Iterable[Any], recording: Recording) -
 
 
 def training_facts(torch: Any, optimizers: Iterable[Any]) -> dict[str, Any]:
-    modules = live_modules(torch)
+    objects = gc.get_objects()
+    modules = live_modules(torch, objects)
     names = names_of(modules)
     read = {id(p) for optimizer in optimizers for group in optimizer.param_groups for p in group["params"]}
     trained = {id(p): p for module in modules for p in module._parameters.values() if p is not None and p.grad is not None}
     unread = [p for p in trained.values() if id(p) not in read]
+    inputs = [t for t in live_leaves(torch, objects) if id(t) not in trained and id(t) not in read]
+    largest = max(inputs, key=lambda t: t.numel(), default=None)
     return {
         "anomaly": torch.is_anomaly_enabled(),
         "deterministic": torch.are_deterministic_algorithms_enabled(),
@@ -39,6 +42,11 @@ def training_facts(torch: Any, optimizers: Iterable[Any]) -> dict[str, Any]:
             "elements": sum(p.numel() for p in unread),
             "names": sorted(names[id(p)] for p in unread if id(p) in names)[:NAMED],
         },
+        "inputs": {
+            "tensors": len(inputs),
+            "elements": sum(t.numel() for t in inputs),
+            "shape": "" if largest is None else str(list(largest.shape)),
+        },
         "embeddings": [
             embedding_facts(torch, module, names.get(id(module.weight), "weight"))
             for module in modules
@@ -47,10 +55,17 @@ def training_facts(torch: Any, optimizers: Iterable[Any]) -> dict[str, Any]:
     }
 
 
-def live_modules(torch: Any) -> list[Any]:
+def live_modules(torch: Any, objects: list[Any]) -> list[Any]:
     """The modules of the program, as the garbage collector knows them."""
     kind = torch.nn.Module
-    return [found for found in gc.get_objects() if issubclass(type(found), kind) and "_parameters" in found.__dict__]
+    return [found for found in objects if issubclass(type(found), kind) and "_parameters" in found.__dict__]
+
+
+def live_leaves(torch: Any, objects: list[Any]) -> list[Any]:
+    """Tensors with a gradient, as the garbage collector knows them. Tensors of subclasses, whose attributes may run code, are left out."""
+    kinds = (torch.Tensor, torch.nn.Parameter)
+    tensors = (found for found in objects if type(found) in kinds)
+    return [tensor for tensor in tensors if tensor.requires_grad and tensor.is_leaf and tensor.grad is not None]
 
 
 def names_of(modules: list[Any]) -> dict[int, str]:

@@ -42,6 +42,19 @@ def test_gradients_that_no_optimizer_reads():
     assert facts["anomaly"] is False and facts["deterministic"] is False
 
 
+def test_gradients_of_data():
+    data = torch.ones(6, 4, requires_grad=True)
+    tokens = torch.tensor([1, 2])
+    model = Model()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    (model.frozen(data).sum() + model(tokens).sum()).backward()
+    facts = training_facts(torch, [optimizer])
+    assert facts["inputs"] == {"tensors": 1, "elements": 24, "shape": "[6, 4]"}
+    assert facts["unread"]["parameters"] == 0
+    data.grad = None
+    assert training_facts(torch, [optimizer])["inputs"] == {"tensors": 0, "elements": 0, "shape": ""}
+
+
 def test_rows_of_an_embedding_with_a_gradient():
     model = Model()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)

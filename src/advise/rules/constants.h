@@ -165,7 +165,7 @@ namespace stepscope::advise {
   X(double, kSureWorth, 0.01, "of the step: the low end of a saving worth acting on", "less is noise") \
   X(double, kPossibleWorth, 0.03, "of the step: the high end of a saving worth acting on", "chosen") \
   X(double, kCpuOperatorShare, 0.20, "of the recording: one operator, where only a CPU works", "chosen") \
-  X(double, kWorkMost, 0.6, "of the work of one line, where only a CPU works: saved at most", "0.4 to 0.6 in programs of bench/unseen whose fault was such a line") \
+  X(double, kWorkMost, 1, "of the work of one line, where only a CPU works: saved at most", "0.4 to 1.0 in twelve programs of bench/unseen whose fault was such a line") \
   X(double, kOutlierWorth, 0.02, "of the step: outliers spread over all steps, where only a CPU works", "chosen: a busy machine makes one step in fifty 30 % longer") \
   X(double, kHole, 0.10, "of the window: idle time that the report must explain", "another tenth of a step is worth a look, as in the bound test") \
   X(double, kOwnShare, 0.10, "of the window: a line of the program besides the model", "chosen: the verdict leaves no hole above a tenth") \
@@ -173,8 +173,10 @@ namespace stepscope::advise {
   X(double, kMuchOfCost, 0.3, "of a cost: held by one called line, which is worth naming", "chosen") \
   X(double, kWholeProgram, 0.75, "of the window: held by one call, which is then the program rather than a part of it", "chosen: the lines below it are named instead") \
   X(double, kSomeOfCost, 0.1, "of a cost: held by one called line, which is then listed", "chosen: at most three are listed") \
-  X(double, kOwnMost, 1, "of a line's time besides the model: saved at most", "nothing is left if the line goes") \
   X(double, kUnreadShare, 0.05, "of the elements of all gradients: in no optimizer", "chosen") \
+  X(double, kCrossedShare, 0.02, "of the window: work on results of N × N elements where N were meant", "as kScalarShare: a small part is not worth a finding") \
+  X(double, kCrossedLeast, 0.8, "of that work: saved at least", "what is left has N of N × N elements; operators that only look alike may be wanted") \
+  X(double, kInputMost, 0.5, "of the backward pass for gradients of tensors that are no parameters: saved at most", "the first layer's pass makes two products, one of them for its input") \
   X(double, kUnreadLeast, 0.2, "of the backward pass for gradients that nobody reads: saved at least", "chosen: the pass through these layers goes on if layers below them are trained") \
   X(double, kTouchedMost, 0.25, "of an embedding's rows: with a gradient, where a sparse one is worth it", "chosen") \
   X(double, kSparseLeast, 0.5, "of the cost of rows without a gradient: saved by sparse gradients, at least", "chosen") \
@@ -224,7 +226,12 @@ namespace stepscope::advise {
   X(double, kMemoryShare, 0.90, "of device memory", "the TensorBoard plugin's limit")
 // clang-format on
 
+// bench/explain/sensitivity.cpp varies them in a program of its own.
+#ifdef STEPSCOPE_VARIABLE_CONSTANTS
+#define STEPSCOPE_DEFINE(type, name, value, meaning, source) inline type name = value;
+#else
 #define STEPSCOPE_DEFINE(type, name, value, meaning, source) inline constexpr type name = value;
+#endif
 STEPSCOPE_ADVICE_CONSTANTS(STEPSCOPE_DEFINE)
 #undef STEPSCOPE_DEFINE
 

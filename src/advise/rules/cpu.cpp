@@ -21,6 +21,36 @@ namespace {
 
 using report::format_value;
 
+struct CheaperForm {
+  std::string_view op;  ///< begin of its name
+  std::string_view form;
+};
+
+/// Operators that often do more than what is asked, and what does less.
+constexpr CheaperForm kCheaperForms[] = {
+    {"aten::one_hot", "An index (nn.Embedding, weight[ids]) reads the same rows without a one-hot matrix. "},
+    {"aten::linalg_",
+     "If the matrix stays the same, factorize it once before the loop: torch.linalg.lu_factor "
+     "or cholesky, then lu_solve or cholesky_solve. "},
+    {"aten::fft_",
+     "A length with only small factors (2, 3, 5) is several times faster: pad to "
+     "scipy.fft.next_fast_len(n). "},
+    {"aten::stft", "A length with only small factors (2, 3, 5) is several times faster. "},
+    {"aten::sort", "torch.topk finds the largest few without sorting all. "},
+    {"aten::argsort", "torch.topk finds the largest few without sorting all. "},
+    {"aten::cat", "Write parts into one tensor made before the loop, or join them once after it. "},
+    {"aten::stack", "Write parts into one tensor made before the loop, or join them once after it. "},
+    {"aten::repeat", "expand() shows the same values without copying them. "},
+    {"aten::tile", "expand() shows the same values without copying them. "},
+    {"aten::unique", "unique() sorts everything; torch.bincount counts small whole numbers. "},
+};
+
+std::string_view cheaper_form(std::string_view op) {
+  for (const CheaperForm& of : kCheaperForms)
+    if (op.starts_with(of.op)) return of.form;
+  return "";
+}
+
 /// Where the work is done, if a line calls most of it.
 std::optional<Claim> dearest_line(const Evidence& e) {
   const auto place = dearest_place(e, &analyze::LineNode::work);
@@ -39,10 +69,11 @@ std::optional<Claim> dearest_line(const Evidence& e) {
   f.because = "samples of the stack name the line; whether all of its work is needed is not in the file";
   f.evidence = {see::lines(fmt::format("work, {}", per_step(e, place->cost)))};
   f.remedy = fmt::format(
-      "Ask of {} whether all of it is needed: rows that are padding, zeros or thrown away, results that were "
-      "computed before, a full sort for a few values. Then torch.compile, bfloat16 if the CPU supports it, "
-      "torch.inference_mode() outside training.",
-      place->spoken());
+      "{}Ask of {} whether all of it is needed: rows that are padding, zeros or thrown away, results that "
+      "were "
+      "computed before. Then torch.compile, bfloat16 if the CPU supports it, torch.inference_mode() outside "
+      "training.",
+      cheaper_form(named.op), place->spoken());
   f.verify = "Less `work` of the line in `stepscope show lines`.";
   f.effort = Effort::code;
   return f;
@@ -86,10 +117,10 @@ std::optional<Claim> largest_operator(const Evidence& e) {
   f.because = "the file does not show how fast this CPU could be or how many threads it may use";
   f.evidence = {see::lines("work by call"), see::operators("host_self, flop_rate")};
   f.remedy = fmt::format(
-      "Ask whether all of it is needed, and on so many elements. `stepscope record -- python ...` or "
-      "with_stack=True "
-      "names the line. Then torch.compile, {}bfloat16 if the CPU supports it, torch.inference_mode() outside "
-      "training.",
+      "{}Ask whether all of it is needed, and on so many elements. `stepscope record -- python ...` or "
+      "with_stack=True names the line. Then torch.compile, {}bfloat16 if the CPU supports it, "
+      "torch.inference_mode() outside training.",
+      cheaper_form(call != nullptr ? call->op : ""),
       (call != nullptr ? call->op : self).find("conv") != std::string_view::npos ? "channels_last, " : "");
   f.verify = "Less time in these calls in `stepscope show lines`.";
   f.effort = Effort::one_line;
@@ -102,6 +133,43 @@ std::optional<Claim> cpu_operator(const Evidence& e, Bound bound) {
   return line ? line : largest_operator(e);
 }
 
+/// The line that calls the operator most, or nullptr.
+const analyze::LineNode* line_of(const Evidence& e, const analyze::CrossedCall& call) {
+  const analyze::LineNode* most = nullptr;
+  for (const analyze::LineNode* node : e.mine(e.reports().lines.nodes, "Lines by caller"))
+    if (node->op == call.op && node->inputs == call.inputs && (most == nullptr || node->work > most->work))
+      most = node;
+  return most;
+}
+
+std::optional<Claim> crossed_operands(const Evidence& e, Bound bound) {
+  if (bound != Bound::host_only || !computes_on_cpu(e)) return std::nullopt;
+  const analyze::CrossedCall* most = nullptr;
+  for (const analyze::CrossedCall* of : e.mine(e.reports().lines.crossed, "Results of crossed operands"))
+    if (most == nullptr || of->work > most->work) most = of;
+  if (most == nullptr || e.share(most->work) < kCrossedShare) return std::nullopt;
+  const analyze::LineNode* line = line_of(e, *most);
+  const auto place = dearest_place(e, &analyze::LineNode::element_wise);
+  const std::string where = line != nullptr ? " in " + quoted_line(line->line, line->text)
+                            : place         ? ", mostly by " + place->quoted() + ","
+                                            : "";
+  Claim f = claim(e, RuleId::H18,
+                  fmt::format("{} of {}{} makes {}: {} of {} per step work on results of that shape",
+                              most->op, report::short_name(most->inputs, 40), where, most->result,
+                              ns(most->work / e.steps()), ns(e.step_length())));
+  save(f, most->work / e.steps(), kCrossedLeast, kSlowedToo);
+  f.confidence = Confidence::high;
+  f.because =
+      "the shapes of the operands are recorded; one of them has a dimension of 1 that the other lacks";
+  f.evidence = {see::lines("results of crossed operands")};
+  f.remedy =
+      "Give both operands the same shape: squeeze(-1) on the one with the 1, or unsqueeze(-1) on the other. "
+      "PyTorch broadcasts them without a word, and a loss of all pairs also trains for the wrong thing.";
+  f.verify = "No row in `Results of crossed operands` of `stepscope show lines`.";
+  f.effort = Effort::one_line;
+  return f;
+}
+
 constexpr Rule kCpuRules[] = {
     {RuleId::H10, "one operator takes much of the step on the CPU", false, cpu_operator,
      R"(Looks at: the line of `lines` with most `work`, found as for H11. Fires if it holds kCpuOperatorShare of the
@@ -112,6 +180,14 @@ Saving: for a line, nothing to kWorkMost of its work: whether it is needed is no
 where a rule of the same work fires (K01, K09, P03, G05, G06, H05, H12, H14), none is estimated.
 
 Silent on: recordings that lack their device events.)"},
+    {RuleId::H18, "operands of N × 1 and N elements broadcast to N × N", false, crossed_operands,
+     R"(Looks at: *Results of crossed operands* of `lines`: an operator that pairs elements, such as a subtraction, gets
+N × 1 and N elements. Fires, where no device works, if work on results of that shape takes kCrossedShare of the
+window. Names the line that calls the operator.
+
+Saving: kCrossedLeast to kSlowedToo of that work.
+
+Silent on: recordings without shapes; operands with as many dimensions, which are crossed on purpose.)"},
 };
 
 }  // namespace

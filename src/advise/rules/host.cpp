@@ -150,9 +150,10 @@ std::optional<Claim> python_bound(const Evidence& e, Bound bound) {
                                           : "for Python code in",
                               line.name));
   const double recorded = std::max(0.0, 1 - e.share(e.fact(&Facts::profiler)));
-  save(f, line.time / e.steps(), kPythonLeast * recorded, kPythonMost);
+  const double least = host_only && !line.waits ? 0 : kPythonLeast;
+  save(f, line.time / e.steps(), least * recorded, kPythonMost);
   f.ideal = {scale_of(Scale::What::quiet, line.frame, 0)};
-  f.pessimism = kPythonLeast * (recording_share(e) > 0 ? 1 : recorded);  // replay covers a cost that shows
+  f.pessimism = least * (recording_share(e) > 0 ? 1 : recorded);  // replay covers a cost that shows
   f.confidence = Confidence::medium;
   f.because = "recording with stacks slows Python down, so its share without recording is smaller";
   const Proof shown = (host_only ? see::host_time : see::idle)(
@@ -295,7 +296,8 @@ kTopFrameShare of it.
 Saving: replay without that line's frames, if they launch nothing; else kPythonMost of its idle time. The low
 end is kPythonLeast × (1 − recording's share) of it.
 
-Without a device: the same with *Host time by place* of `host_time`: time in which no operator runs.
+Without a device: the same with *Host time by place* of `host_time`: time in which no operator runs. Unless the line
+waits, the low end is 0: whether it is needed is not in the file.
 
 Silent on: Python spread thinly over the framework (H01); recordings without stacks; verdicts other than
 host-bound and mixed. A frame that itself waits (lock, queue, sleep) gets another sentence.)"},

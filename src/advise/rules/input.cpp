@@ -90,6 +90,20 @@ std::vector<LoaderWait> restarts(const Evidence& e, const std::vector<LoaderWait
   return e.share(cost) < kBurstShare ? std::vector<LoaderWait>{} : found;
 }
 
+/// "; workers spend 62 % in data.py:84 (encode), `ids = encode(text)`, in …": lines that hold at least
+/// kSomeOfCost of the fetching.
+std::string by_workers(const Evidence& e) {
+  std::string text;
+  std::size_t listed = 0;
+  for (const analyze::WorkerLine* line : e.mine(e.reports().lines.workers, "Lines of workers")) {
+    if (line->share < kSomeOfCost || listed++ == kMaxWorkerLines) break;
+    text += fmt::format("{}{} in {}{}", text.empty() ? "; workers spend " : ", ", percent(line->share),
+                        quoted_line(line->line, line->text),
+                        line->calls.empty() ? "" : ", in " + report::short_name(placed(line->calls), 60));
+  }
+  return text;
+}
+
 std::optional<Claim> worker_restart(const Evidence& e, Bound) {
   const std::vector<LoaderWait> starts = restarts(e, loader_waits(e));
   if (starts.size() < 2 || loader_kind(e) != LoaderKind::multi_process) return std::nullopt;
@@ -97,7 +111,8 @@ std::optional<Claim> worker_restart(const Evidence& e, Bound) {
   for (const LoaderWait& start : starts) report::add_to(cost, cost_of(start));
   Claim f = claim(e, RuleId::I03,
                   fmt::format("{} at the start of each of {} passes over the data: the workers are restarted",
-                              ns(cost / std::ssize(starts)), starts.size()));
+                              ns(cost / std::ssize(starts)), starts.size()) +
+                      by_workers(e));
   save(f, cost / e.steps(), kWorkerPessimism, 1);
   f.seen = std::ssize(starts);
   f.confidence = Confidence::medium;
@@ -128,7 +143,8 @@ std::optional<Claim> bursts(const Evidence& e, Bound bound) {
       e, RuleId::I04,
       fmt::format(
           "{} of {} waits for data take up to {}, the others under a quarter of that: batches come in bursts",
-          longs, waits.size(), ns(longest->length)));
+          longs, waits.size(), ns(longest->length)) +
+          by_workers(e));
   save(f, cost / e.steps(), kBurstLeast, kBurstMost);
   f.seen = longs;
   f.confidence = Confidence::low;
@@ -159,20 +175,6 @@ bool always_late(const Evidence& e, Bound bound) {
   return late * 2 >= all;
 }
 
-/// "; workers spend 62 % in data.py:84 (encode), `ids = encode(text)`, in …": lines that hold at least
-/// kSomeOfCost of the fetching.
-std::string by_workers(const Evidence& e) {
-  std::string text;
-  std::size_t listed = 0;
-  for (const analyze::WorkerLine* line : e.mine(e.reports().lines.workers, "Lines of workers")) {
-    if (line->share < kSomeOfCost || listed++ == kMaxWorkerLines) break;
-    text += fmt::format("{}{} in {}{}", text.empty() ? "; workers spend " : ", ", percent(line->share),
-                        quoted_line(line->line, line->text),
-                        line->calls.empty() ? "" : ", in " + report::short_name(placed(line->calls), 60));
-  }
-  return text;
-}
-
 /// By the name of the class, as in "songs.py(62): TagSampler.__iter__".
 bool is_in_a_sampler(const OwnPlace& place) { return place.line->line.find("Sampler.") != std::string::npos; }
 
@@ -188,9 +190,9 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
   const std::vector<LoaderWait> waits = loader_waits(e);
   const bool other = restarts(e, waits).size() >= 2 || comes_in_bursts(e, waits);
   if (!in_main && (other || !always_late(e, bound))) return std::nullopt;
-  if (host_only && loader_kind(e) == LoaderKind::multi_process &&
-      e.share(beyond_fetching(waited, waits)) < kLoaderShare)
-    return std::nullopt;
+  const std::int64_t beyond = host_only ? beyond_fetching(waited, waits) : waited;
+  const bool fetches = in_main || loader_kind(e) == LoaderKind::multi_process;
+  if (host_only && fetches && e.share(beyond) < kLoaderShare) return std::nullopt;
   const auto place = host_only && in_main ? dearest_place(e, &analyze::LineNode::loading) : std::nullopt;
   Claim f = claim(e, in_main ? RuleId::I01 : RuleId::I02,
                   fmt::format("{} of {} per step: {} {}", ns(per_step), ns(e.step_length()),
@@ -198,11 +200,13 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
                               hidden    ? "hides data loading in the training process itself (num_workers=0)"
                               : in_main ? "waits while the training process itself loads data (num_workers=0)"
                                         : "waits for the data loader") +
-                      (place     ? ", mostly in " + place->quoted() + place->callee()
+                      (place     ? ", mostly in " + place->quoted() + place->callee() + place->rest(e.steps())
                        : in_main ? ""
                                  : by_workers(e)));
   save(f, hidden ? 0 : per_step, in_main ? kWorkerPessimism : kStarvedPessimism,
        host_only && !in_main ? kSlowedToo : 1.0);
+  if (host_only && in_main)
+    f.saving_low = static_cast<std::int64_t>(kWorkerPessimism * static_cast<double>(beyond)) / e.steps();
   change(f, {scale_of(Scale::What::data_loading, 0)}, in_main ? kWorkerPessimism : kStarvedPessimism);
   f.next = hidden;
   f.least_after = kLoaderShare;
@@ -227,17 +231,18 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
   const std::int64_t workers = std::clamp<std::int64_t>((batch + rest - 1) / rest + 1, 2, 32);
   f.remedy =
       place && is_in_a_sampler(*place)
-          ? fmt::format("Make {} cheaper: find once, in __init__, what each draw looks for. A sampler always "
-                        "runs in the training process, so workers do not help.",
-                        place->spoken())
+          ? fmt::format(
+                "Make {} cheaper: find once, in __init__, what each draw looks for. A sampler always "
+                "runs in the training process, so workers do not help.",
+                place->spoken())
       : in_main
-          ? fmt::format("DataLoader(..., num_workers={}, persistent_workers=True{}): a batch takes {} to load, "
-                        "the step without {} {}.{}",
-                        workers, host_only ? "" : ", pin_memory=True", ns(batch),
-                        host_only ? "loading" : "that wait", ns(rest),
-                        place ? fmt::format(" Or do less in {}, or do it once.", place->spoken()) : "")
-              : "More workers, up to the number of cores; if the cores are busy, move decoding out of the "
-                "workers or cache it; raise prefetch_factor.";
+          ? fmt::format(
+                "DataLoader(..., num_workers={}, persistent_workers=True{}): a batch takes {} to load, "
+                "the step without {} {}.{}",
+                workers, host_only ? "" : ", pin_memory=True", ns(batch), host_only ? "loading" : "that wait",
+                ns(rest), place ? fmt::format(" Or do less in {}, or do it once.", place->spoken()) : "")
+          : "More workers, up to the number of cores; if the cores are busy, move decoding out of the "
+            "workers or cache it; raise prefetch_factor.";
   f.verify = "The loader's share of the step falls under 2 %, and other host rows grow by less than 10 %.";
   f.effort = Effort::option;
   return f;
@@ -278,7 +283,7 @@ constexpr Rule kInputRules[] = {
      [](const Evidence& e, Bound bound) { return slow_loader(e, bound, true); },
      R"(Looks at: `idle`, cause `input` (`host_data_loading` of `overview`, where no device is recorded);
 `input_wait` for the kind of loader. Fires for a loader that runs in the training process and takes at least
-kLoaderShare of the window. Loading that the device hides is a candidate too: replay shows whether it limits
+kLoaderShare of the window; where no device is recorded, beyond the kQueueFetch per batch that workers take, too. Loading that the device hides is a candidate too: replay shows whether it limits
 next. Does not propose workers for a line of a class named …Sampler: no worker runs it.
 
 Saving: replay without data loading. The low end is kWorkerPessimism of it: workers slow the main process
@@ -293,7 +298,7 @@ least `kLoaderShare` of the window, and as much of half the steps. Without a dev
 of batches: kQueueFetch per batch of worker processes is subtracted first.
 
 Names up to three lines that hold kSomeOfCost of the workers' time, if workers were sampled (*Lines of workers* of
-`lines`).
+`lines`); so do I03 and I04.
 
 Saving: replay without data loading. The low end is kStarvedPessimism of it: the cores may be used up. Without
 a device, the high end is kSlowedToo of it.

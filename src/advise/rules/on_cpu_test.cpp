@@ -195,17 +195,6 @@ TEST(OnCpu, WhatOperatorsLeaveIsNoPause) {
   EXPECT_TRUE(has_pause(2700));
 }
 
-/// A step of 1,000 µs: `own` µs of a line outside the model, then a layer and its backward pass.
-Advice own_line(int own) {
-  int number = 0;
-  return advice_of([&](Loop& l) {
-    const std::string sequence = fmt::format(R"("Sequence number": {})", ++number);
-    l.frame("train.py(9): main", 1000).frame("train.py(20): batch", own);
-    l.pass(own).op("aten::mm", 400, sequence);
-    l.op("autograd::engine::evaluate_function: MmBackward0", 600 - own, sequence);
-  });
-}
-
 TEST(OnCpu, GradientsInInference) {
   const auto inference = [](const char* layer, const char* args) {
     return advice_of([&](Loop& l) { l.op(layer, 900, args).pass(100); });
@@ -214,76 +203,6 @@ TEST(OnCpu, GradientsInInference) {
   EXPECT_EQ(inference("aten::linear", forward).cell("G04", "saving_high"), "350000");
   EXPECT_EQ(inference("aten::scaled_dot_product_attention", forward).cell("G04", "saving_high"), "700000");
   EXPECT_FALSE(inference("aten::linear", "").has("G04"));
-  EXPECT_FALSE(own_line(200).has("G04"));
-}
-
-TEST(OnCpu, ALineBesidesTheModel) {
-  const Advice advice = own_line(200);
-  EXPECT_EQ(
-      advice.cell("H11", "title"),
-      "200 µs of 1.00 ms per step go into train.py:20 (batch), besides forward, backward and optimizer, "
-      "called by train.py:9 (main)");
-  EXPECT_EQ(advice.cell("H11", "saving_low"), "0");
-  EXPECT_EQ(advice.cell("H11", "saving_high"), "200000");
-  EXPECT_TRUE(own_line(100).has("H11"));
-  EXPECT_FALSE(own_line(99).has("H11"));
-}
-
-/// A step of 1,000 µs: lines below train.py:9 of the given lengths, outside the model.
-Advice own_lines(const std::vector<std::pair<std::string, int>>& lines) {
-  return advice_of([&](Loop& l) {
-    l.frame("train.py(9): main", 1000);
-    int rest = 1000;
-    for (const auto& [line, length] : lines) {
-      l.frame("train.py(20): batch", length).frame(line, length).pass(length);
-      rest -= length;
-    }
-    l.op("aten::mm", rest);
-  });
-}
-
-// 300 + 100 of the 800 µs are one line's, two functions of it; the next three are listed if they hold 80 of
-// the 800.
-TEST(OnCpu, TheDearestLineAndTheNextOnes) {
-  const Advice advice = own_lines({{"train.py(31): read", 300},
-                                   {"train.py(32): read", 80},
-                                   {"train.py(31): read.<locals>.<genexpr>", 100},
-                                   {"train.py(34): read", 150},
-                                   {"train.py(35): read", 79},
-                                   {"train.py(36): read", 91}});
-  EXPECT_EQ(
-      advice.cell("H11", "title"),
-      "400 µs of 1.00 ms per step go into train.py:31 (read), besides forward, backward and optimizer, "
-      "called by train.py:20 (batch); 150 µs in train.py:34 (read), 91.0 µs in train.py:36 (read), 80.0 µs "
-      "in train.py:32 (read)");
-}
-
-// No line holds 0.3 of the 800 µs: the line that calls them all is named.
-TEST(OnCpu, ManyLinesOfOneCall) {
-  const Advice advice = own_lines({{"train.py(31): read", 200},
-                                   {"train.py(32): read", 79},
-                                   {"train.py(33): read", 150},
-                                   {"train.py(34): read", 140},
-                                   {"train.py(35): read", 116},
-                                   {"train.py(36): read", 115}});
-  EXPECT_EQ(advice.cell("H11", "title"),
-            "800 µs of 1.00 ms per step go into train.py:20 (batch), besides forward, backward and "
-            "optimizer; of it "
-            "200 µs in train.py:31 (read), 150 µs in train.py:33 (read), 140 µs in train.py:34 (read)");
-}
-
-// One line, called from two places: 300 and 500 µs.
-TEST(OnCpu, ALineCalledFromTwoPlaces) {
-  const Advice advice = advice_of([](Loop& l) {
-    for (const auto& [caller, length] :
-         {std::pair{"train.py(11): main", 300}, std::pair{"train.py(12): main", 500}})
-      l.frame(caller, length).frame("train.py(31): score", length).pass(length);
-    l.op("aten::mm", 200);
-  });
-  EXPECT_EQ(advice.cell("H11", "title"),
-            "800 µs of 1.00 ms per step go into train.py:31 (score), besides forward, backward and "
-            "optimizer, called "
-            "62.5 % by train.py:12 (main), 37.5 % by train.py:11 (main)");
 }
 
 // 300 operators of 2 µs, each 3 µs after the one before begins: 899 of 1,000 µs.
@@ -328,6 +247,50 @@ TEST(OnCpu, GradientsThatNobodyReads) {
   EXPECT_EQ(advice.cell("G05", "saving_high"), "500000");
   EXPECT_FALSE(trained(R"("gradients": 1000, "unread": {"parameters": 1, "elements": 49})").has("G05"));
   EXPECT_FALSE(trained("").has("G05"));
+}
+
+// 100 of 1,000 µs make a result of 512 × 512, and 300 µs with their backward pass work on it.
+TEST(OnCpu, OperandsThatBroadcastToAllPairs) {
+  int number = 0;
+  const auto loss = [&](const char* operands) {
+    return advice_of([&, operands](Loop& l) {
+      const std::string sequence = fmt::format(R"("Sequence number": {}, )", ++number);
+      l.op("aten::linear", 600);
+      l.op("aten::sub", 100, fmt::format(R"("Input Dims": {})", operands));
+      l.op("aten::abs", 100, sequence + R"("Input Dims": [[512, 512]])");
+      l.op("autograd::engine::evaluate_function: AbsBackward0", 200,
+           fmt::format(R"("Sequence number": {})", number));
+    });
+  };
+  const Advice advice = loss("[[512, 1], [512], []]");
+  EXPECT_EQ(advice.cell("H18", "title"),
+            "aten::sub of [[512, 1], [512], []] makes [512, 512]: 400 µs of 1.00 ms per step work on results "
+            "of that shape");
+  EXPECT_EQ(advice.cell("H18", "saving_low"), "320000");
+  EXPECT_EQ(advice.cell("H18", "saving_high"), "480000");
+  EXPECT_TRUE(loss("[[512], [512, 1]]").has("H18"));
+  for (const char* operands : {"[[512, 1], [1, 512]]", "[[512], [512]]", "[[63, 1], [63]]",
+                               "[[512, 1], [511]]", "[[512, 1]]", "[]", "[[[512, 1], [512]]]"})
+    EXPECT_FALSE(loss(operands).has("H18")) << operands;
+}
+
+TEST(OnCpu, GradientsOfData) {
+  const Advice advice =
+      trained(R"("gradients": 1000, "inputs": {"tensors": 1, "elements": 500, "shape": "[50, 10]"})");
+  EXPECT_EQ(
+      advice.cell("G05", "title"),
+      "The backward pass computes the gradient of a tensor of [50, 10] that is no parameter, and adds it "
+      "up");
+  EXPECT_EQ(advice.cell("G05", "saving_low"), "0");
+  EXPECT_EQ(advice.cell("G05", "saving_high"), "166666");  // 500 of 1,500 elements × 500
+  const Advice large =
+      trained(R"("gradients": 1000, "inputs": {"tensors": 2, "elements": 9000, "shape": "[800, 10]"})");
+  EXPECT_EQ(large.cell("G05", "title"),
+            "The backward pass computes the gradients of 2 tensors that are no parameters, the largest of "
+            "[800, 10], and adds them up");
+  EXPECT_EQ(large.cell("G05", "saving_high"), "250000");  // half of 500
+  EXPECT_FALSE(trained(R"("gradients": 1000, "inputs": {"tensors": 1, "elements": 49, "shape": "[7, 7]"})")
+                   .has("G05"));
 }
 
 // Half of the elements are in rows without a gradient: half of the optimizer's 200 µs.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "advise/own_places.h"
 #include "advise/places.h"
@@ -26,25 +27,39 @@ std::string grown(const OwnPlace& place) {
                      place.all->growth);
 }
 
+/// Whether every rank spends about as long in the line besides the model's steps, in operators.
+bool all_ranks_do_it(const Evidence& e, const OwnPlace& place) {
+  std::set<std::int64_t> ranks;
+  for (const analyze::LineNode& node : e.reports().lines.nodes)
+    if (node.line == place.line->line && 2 * node.besides >= place.line->besides) ranks.insert(node.rank);
+  return ranks.size() > 1 && ranks.size() == e.reports().overview.ranks.size() &&
+         2 * place.line->work > place.line->besides;
+}
+
 std::optional<Claim> own_line(const Evidence& e, Bound bound) {
   if (bound != Bound::host_only || !computes_on_cpu(e)) return std::nullopt;
   const auto place = dearest_place(e, &analyze::LineNode::besides);
   if (!place || e.share(place->cost) < kOwnShare) return std::nullopt;
+  const bool on_each = all_ranks_do_it(e, *place);
   const bool in_hooks = 2 * place->line->in_backward > place->line->total;
-  Claim f = claim(
-      e, RuleId::H11,
-      fmt::format("{} of {} per step go into {}, {}{}", ns(place->cost / e.steps()), ns(e.step_length()),
-                  place->quoted(),
-                  in_hooks ? "in hooks of the backward pass" : "besides forward, backward and optimizer",
-                  grown(*place) + place->called_by() + place->rest(e.steps())));
-  save(f, place->cost / e.steps(), 0, kOwnMost);
+  Claim f = claim(e, RuleId::H11,
+                  fmt::format("{} of {} per step go into {}, {}{}", ns(place->cost / e.steps()),
+                              ns(e.step_length()), place->quoted(),
+                              in_hooks  ? "in hooks of the backward pass"
+                              : on_each ? "on each rank, besides forward, backward and optimizer"
+                                        : "besides forward, backward and optimizer",
+                              grown(*place) + place->called_by() + place->rest(e.steps())));
+  save(f, place->cost / e.steps(), 0, kSlowedToo);
   f.confidence = Confidence::medium;
   f.because = "samples of the stack name the line; how much of it can go depends on what it computes";
   f.evidence = {see::lines(fmt::format("besides, {}{}", per_step(e, place->cost), place->callee()))};
   f.remedy = fmt::format(
-      "At {}: compute once, before the loop, what does not change; replace Python loops and row-by-row "
-      "access "
-      "by one operation on all elements; leave out what nothing reads, or do it every N steps.",
+      "{}At {}: compute once, before the loop, what does not change; replace Python loops and row-by-row "
+      "access by one operation on all elements; leave out what nothing reads, or do it every N steps.",
+      on_each
+          ? "If all ranks do this on the same data, such as an evaluation, give each its part and add the "
+            "results up with all_reduce. "
+          : "",
       place->spoken());
   f.verify = "The line falls under 10 % of `besides` in `stepscope show lines`.";
   f.effort = Effort::code;
@@ -92,10 +107,11 @@ constexpr Rule kOwnLineRules[] = {
 optimizer, and of lines that the backward pass calls, what is not in operators. Follows the dearest line down its calls while one called line holds kMostOfCost. If the call reached does
 nothing else (kMostOfCost of its time) and is not the program itself (kWholeProgram), it is the place, and the lines
 below it are listed. Else the place is the line with the largest own part, without the lines below it, over all its
-callers, if that is kMuchOfCost of the whole. Lists three more lines of at least kSomeOfCost, and the lines that call
+callers, if that is kMuchOfCost of the whole. Else, if it is called in several lines, the function whose lines hold
+kMuchOfCost. Lists three more lines of at least kSomeOfCost, and the lines that call
 it. Fires, where no device works, if the line takes kOwnShare of the window.
 
-Saving: nothing to kOwnMost of that time: whether it is needed is not in the file.
+Saving: nothing to kSlowedToo of that time: whether it is needed is not in the file.
 
 Silent on: programs without Python stacks; time in the forward pass (H12), in the loader (I01, I02).)"},
     {RuleId::H12, "many short operators instead of a few long ones", false, short_operators,

@@ -29,11 +29,37 @@ std::int64_t time_in(const Evidence& e, analyze::Phase phase) {
   return 0;
 }
 
+/// A tensor of data with requires_grad: its gradient is computed and added up in every step.
+std::optional<Claim> input_gradients(const Evidence& e, Bound bound, const analyze::RankFacts& facts) {
+  const double share =
+      report::ratio(facts.input_gradients, report::plus(facts.gradients, facts.input_gradients));
+  if (facts.input_gradients <= 0 || share < kUnreadShare) return std::nullopt;
+  const bool one = facts.input_tensors == 1;
+  Claim f =
+      claim(e, RuleId::G05,
+            fmt::format("The backward pass computes the gradient{} of {}, and adds {} up", one ? "" : "s",
+                        one ? fmt::format("a tensor of {} that is no parameter", facts.input_shape)
+                            : fmt::format("{} tensors that are no parameters, the largest of {}",
+                                          facts.input_tensors, facts.input_shape),
+                        one ? "it" : "them"));
+  if (bound == Bound::host_only)
+    save(f, time_in(e, analyze::Phase::backward) / e.steps(), 0, std::min(kInputMost, share));
+  f.confidence = Confidence::medium;
+  f.because = "it has a gradient after a step, and is in no module and no optimizer; the program may read it";
+  f.evidence = {see::overview("input_gradients, of gradients"), see::phases("backward")};
+  f.remedy =
+      "Leave requires_grad off for data: no requires_grad=True, no requires_grad_(). Where the program needs "
+      "that gradient, torch.autograd.grad(loss, x) returns it without adding it up.";
+  f.verify = "No input_gradients in `stepscope show overview`, and a shorter backward pass in `phases`.";
+  f.effort = Effort::one_line;
+  return f;
+}
+
 std::optional<Claim> unread_gradients(const Evidence& e, Bound bound) {
   const analyze::RankFacts* facts = facts_of(e);
   if (facts == nullptr || facts->gradients == report::kNoInt || facts->gradients == 0) return std::nullopt;
   const double share = report::ratio(facts->unread_gradients, facts->gradients);
-  if (share < kUnreadShare) return std::nullopt;
+  if (share < kUnreadShare) return input_gradients(e, bound, *facts);
   Claim f = claim(e, RuleId::G05,
                   fmt::format("The backward pass computes gradients that no optimizer reads: those of {} "
                               "parameters, {} of all elements ({}{})",
@@ -155,8 +181,10 @@ constexpr Rule kTrainingRules[] = {
      R"(Looks at: `unread_gradients` and `gradients` of `overview`, which `stepscope record` counts once, after the first
 step of an optimizer. Fires if kUnreadShare of the elements belongs to parameters of no optimizer.
 
-Saving: where no device is recorded, kUnreadLeast of that share of the backward pass, to the whole pass. Else
-none is estimated.
+Else if it belongs to tensors that are no parameters (`input_gradients`), such as data with requires_grad.
+
+Saving: where no device is recorded, kUnreadLeast of that share of the backward pass, to the whole pass. For tensors
+that are no parameters, nothing to their share of it, at most kInputMost. Else none is estimated.
 
 Silent on: recordings of other profilers; programs without torch.optim.)"},
     {RuleId::G06, "the backward pass goes through the same graph several times", false, backward_again,

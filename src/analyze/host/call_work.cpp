@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -16,6 +17,63 @@ using trace::kNoRow;
 using trace::Row;
 
 constexpr std::size_t kMaxCalls = 50;
+constexpr std::int64_t kFewestCrossed = 64;  // N; smaller results cost nothing
+
+/// Operators that pair the elements of their operands.
+constexpr std::string_view kPairing[] = {
+    "aten::add",      "aten::sub",     "aten::mul", "aten::div",        "aten::eq",
+    "aten::ne",       "aten::lt",      "aten::gt",  "aten::maximum",    "aten::minimum",
+    "aten::mse_loss", "aten::l1_loss", "aten::pow", "aten::huber_loss", "aten::smooth_l1_loss"};
+
+/// The shapes in "[[2048, 1], [2048], []]"; those of lists of tensors are left out.
+std::vector<std::vector<std::int64_t>> shapes_in(std::string_view inputs) {
+  std::vector<std::vector<std::int64_t>> shapes;
+  int depth = 0;
+  bool in_number = false;
+  for (const char c : inputs) {
+    const bool digit = c >= '0' && c <= '9';
+    if (c == '[' && ++depth == 2) shapes.emplace_back();
+    if (c == ']') --depth;
+    if (digit && depth == 2) {
+      if (!in_number) shapes.back().push_back(0);
+      std::int64_t& size = shapes.back().back();
+      size = std::min<std::int64_t>(size, std::int64_t{1} << 40) * 10 + (c - '0');
+    }
+    in_number = digit;
+  }
+  return shapes;
+}
+
+/// N, if the call pairs N × 1 with N elements; else 0.
+std::int64_t crossed_size(std::string_view op, std::string_view inputs) {
+  if (std::find(std::begin(kPairing), std::end(kPairing), op) == std::end(kPairing)) return 0;
+  const auto shapes = shapes_in(inputs);
+  if (shapes.size() < 2) return 0;
+  const auto is_crossed = [](const auto& column, const auto& row) {
+    return column.size() == 2 && column[1] == 1 && row.size() == 1 && row[0] == column[0];
+  };
+  if (!is_crossed(shapes[0], shapes[1]) && !is_crossed(shapes[1], shapes[0])) return 0;
+  return shapes[0][0] >= kFewestCrossed ? shapes[0][0] : 0;
+}
+
+std::vector<CrossedCall> crossed_among(const std::vector<CallWork>& calls) {
+  std::vector<CrossedCall> crossed;
+  for (const CallWork& call : calls) {
+    const std::int64_t size = crossed_size(call.op, call.inputs);
+    if (size == 0) continue;
+    const std::string n = std::to_string(size), result = "[" + n + ", " + n + "]";
+    const auto same = std::find_if(crossed.begin(), crossed.end(),
+                                   [&](const CrossedCall& of) { return of.result == result; });
+    if (same != crossed.end()) {
+      report::add_to(same->work, call.work());
+      continue;
+    }
+    crossed.push_back({call.rank, call.op, call.inputs, result, call.work()});
+    for (const CallWork& other : calls)
+      if (other.inputs.find(result) != std::string::npos) report::add_to(crossed.back().work, other.work());
+  }
+  return crossed;
+}
 
 }  // namespace
 
@@ -28,8 +86,16 @@ const report::Sheet<CallWork> kCallWorkSheet{"Work by call",
                                               {"forward", &CallWork::forward, Unit::ns},
                                               {"backward", &CallWork::backward, Unit::ns}}};
 
-void add_call_work(std::vector<CallWork>& calls, const trace::Trace& trace, const trace::Rank& rank,
-                   timeline::Interval window, const std::vector<Row>& operators,
+const report::Sheet<CrossedCall> kCrossedCallSheet{"Results of crossed operands",
+                                                   report::Shape::table,
+                                                   {report::rank_field<CrossedCall>(&CrossedCall::rank),
+                                                    {"op", &CrossedCall::op},
+                                                    {"inputs", &CrossedCall::inputs},
+                                                    {"result", &CrossedCall::result},
+                                                    {"work", &CrossedCall::work, Unit::ns}}};
+
+void add_call_work(std::vector<CallWork>& calls, std::vector<CrossedCall>& crossed, const trace::Trace& trace,
+                   const trace::Rank& rank, timeline::Interval window, const std::vector<Row>& operators,
                    const std::vector<derive::NodeOf>& nodes) {
   const trace::EventTable& e = rank.events;
   const trace::ArgReader shapes(trace, rank, "Input Dims");
@@ -59,6 +125,7 @@ void add_call_work(std::vector<CallWork>& calls, const trace::Trace& trace, cons
     return std::tuple(-a.work(), std::string_view(a.op), std::string_view(a.inputs)) <
            std::tuple(-b.work(), std::string_view(b.op), std::string_view(b.inputs));
   });
+  for (CrossedCall& call : crossed_among(own)) crossed.push_back(std::move(call));
   if (own.size() > kMaxCalls) own.resize(kMaxCalls);
   calls.insert(calls.end(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
 }

@@ -24,9 +24,19 @@ struct CallWork {
 };
 extern const report::Sheet<CallWork> kCallWorkSheet;
 
+/// Calls whose two operands, of N × 1 and of N elements, broadcast to N × N. Times in ns within the window.
+struct CrossedCall {
+  std::int64_t rank = -1;
+  std::string op, inputs;
+  std::string result;     ///< "[N, N]"
+  std::int64_t work = 0;  ///< of these calls and of all with an input of that shape, forward and backward
+};
+extern const report::Sheet<CrossedCall> kCrossedCallSheet;
+
 /// Adds the 50 with most work, most first. `operators`: the main thread's outermost ones, in order.
-void add_call_work(std::vector<CallWork>& calls, const trace::Trace& trace, const trace::Rank& rank,
-                   timeline::Interval window, const std::vector<trace::Row>& operators,
-                   const std::vector<derive::NodeOf>& nodes);
+/// `crossed`: of each result's shape the call with most work.
+void add_call_work(std::vector<CallWork>& calls, std::vector<CrossedCall>& crossed, const trace::Trace& trace,
+                   const trace::Rank& rank, timeline::Interval window,
+                   const std::vector<trace::Row>& operators, const std::vector<derive::NodeOf>& nodes);
 
 }  // namespace stepscope::analyze

@@ -1,6 +1,7 @@
 #include "analyze/steps/step_pace.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "report/statistics.h"
 
@@ -16,30 +17,50 @@ using trace::Row;
 constexpr std::size_t kMinPacedSteps = 3, kMinNames = 5;
 constexpr std::int64_t kMinOpCalls = 8, kMinKernelCalls = 5;  // per step
 
-/// Mean time per call, by name and step, of names with enough calls.
+/// Rows by name and shapes of the inputs: a call on a larger batch takes longer, which is no change of pace.
+class Calls {
+ public:
+  Calls(const trace::Trace& trace, const Rank& rank) : kind_(rank.events.size()) {
+    const trace::ArgReader shapes(trace, rank, "Input Dims");
+    std::unordered_map<std::uint64_t, std::uint32_t> known;
+    for (Row row = 0; row < rank.events.size(); ++row) {
+      const std::uint64_t key = std::uint64_t{rank.events.name[row]} << 32U | shapes.id(row);
+      kind_[row] = known.try_emplace(key, static_cast<std::uint32_t>(known.size())).first->second;
+    }
+    kinds_ = known.size();
+  }
+  std::size_t kinds() const { return kinds_; }
+  std::uint32_t kind(Row row) const { return kind_[row]; }
+
+ private:
+  Column<std::uint32_t> kind_;
+  std::size_t kinds_ = 0;
+};
+
+/// Mean time per call, by kind of call and step, of kinds with enough calls.
 class Means {
  public:
   template <class Counts>
-  Means(const trace::Trace& trace, const Rank& rank, std::int64_t min_calls, Counts counts)
-      : steps_(rank.steps.size()), slot_(trace.strings.size()) {
+  Means(const Calls& of, const Rank& rank, std::int64_t min_calls, Counts counts)
+      : steps_(rank.steps.size()), slot_(of.kinds()) {
     const EventTable& e = rank.events;
-    std::vector<std::int64_t> calls(trace.strings.size());
-    for (Row row = 0; row < e.size(); ++row) calls[e.name[row]] += e.step[row] >= 0 && counts(row);
-    for (std::size_t name = 0; name < calls.size(); ++name)
-      if (calls[name] >= min_calls * static_cast<std::int64_t>(steps_)) slot_[name] = ++slots_;
+    std::vector<std::int64_t> calls(of.kinds());
+    for (Row row = 0; row < e.size(); ++row) calls[of.kind(row)] += e.step[row] >= 0 && counts(row);
+    for (std::size_t kind = 0; kind < calls.size(); ++kind)
+      if (calls[kind] >= min_calls * static_cast<std::int64_t>(steps_)) slot_[kind] = ++slots_;
     total_.resize(slots_ * steps_);
     count_.resize(slots_ * steps_);
   }
-  void add(trace::StringId name, std::int32_t step, std::int64_t time) {
-    if (step < 0 || slot_[name] == 0) return;
-    const std::size_t at = (slot_[name] - 1) * steps_ + static_cast<std::size_t>(step);
+  void add(std::uint32_t kind, std::int32_t step, std::int64_t time) {
+    if (step < 0 || slot_[kind] == 0) return;
+    const std::size_t at = (slot_[kind] - 1) * steps_ + static_cast<std::size_t>(step);
     report::add_to(total_[at], time);
     ++count_[at];
   }
-  /// Time per call of a name in one step, compared with the other steps.
+  /// Time per call of a kind in one step, compared with the other steps.
   struct Ratio {
     double value;   ///< the step's mean / the median of the steps' means
-    double weight;  ///< ns that the name's calls in the step would take at that median
+    double weight;  ///< ns that the kind's calls in the step would take at that median
   };
   std::vector<std::vector<Ratio>> ratios() const {
     std::vector<std::vector<Ratio>> by_step(steps_);
@@ -59,7 +80,7 @@ class Means {
 
  private:
   std::size_t steps_, slots_ = 0;
-  std::vector<std::size_t> slot_;  // by name: index + 1; 0: too few calls
+  std::vector<std::size_t> slot_;  // by kind: index + 1; 0: too few calls
   std::vector<std::int64_t> total_, count_;
 };
 
@@ -85,9 +106,9 @@ double slower_share(const std::vector<Means::Ratio>& ratios) {
   return weight > 0 ? slower / weight : report::kNoReal;
 }
 
-Means own_times(const trace::Trace& trace, const Rank& rank) {
+Means own_times(const Calls& calls, const Rank& rank) {
   const EventTable& e = rank.events;
-  Means means(trace, rank, kMinOpCalls, [&](Row row) { return e.kind[row] == Kind::op; });
+  Means means(calls, rank, kMinOpCalls, [&](Row row) { return e.kind[row] == Kind::op; });
   Column<std::int64_t> own(e.size(), 0);
   for (Row row = 0; row < e.size(); ++row) {
     if (!is_host_range(e.kind[row])) continue;
@@ -95,16 +116,16 @@ Means own_times(const trace::Trace& trace, const Rank& rank) {
     if (const Row parent = e.parent[row]; parent != kNoRow) own[parent] -= e.duration(row);
   }
   for (Row row = 0; row < e.size(); ++row)
-    if (e.kind[row] == Kind::op) means.add(e.name[row], e.step[row], std::max<std::int64_t>(0, own[row]));
+    if (e.kind[row] == Kind::op) means.add(calls.kind(row), e.step[row], std::max<std::int64_t>(0, own[row]));
   return means;
 }
 
-Means kernel_times(const trace::Trace& trace, const Rank& rank) {
+Means kernel_times(const Calls& calls, const Rank& rank) {
   const EventTable& e = rank.events;
   const auto computes = [&](Row row) { return e.work[row] == trace::Work::compute; };
-  Means means(trace, rank, kMinKernelCalls, computes);
+  Means means(calls, rank, kMinKernelCalls, computes);
   for (Row row = 0; row < e.size(); ++row)
-    if (computes(row)) means.add(e.name[row], e.step[row], e.duration(row));
+    if (computes(row)) means.add(calls.kind(row), e.step[row], e.duration(row));
   return means;
 }
 
@@ -113,7 +134,8 @@ Means kernel_times(const trace::Trace& trace, const Rank& rank) {
 std::vector<StepPace> step_paces(const trace::Trace& trace, const Rank& rank) {
   std::vector<StepPace> paces(rank.steps.size());
   if (paces.size() < kMinPacedSteps) return paces;
-  auto host = own_times(trace, rank).ratios(), device = kernel_times(trace, rank).ratios();
+  const Calls calls(trace, rank);
+  auto host = own_times(calls, rank).ratios(), device = kernel_times(calls, rank).ratios();
   for (std::size_t step = 0; step < paces.size(); ++step)
     paces[step] = {weighted_median(host[step]), slower_share(host[step]), weighted_median(device[step])};
   return paces;

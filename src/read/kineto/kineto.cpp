@@ -91,6 +91,11 @@ trace::Training training_of(const element& info) {
   of.gradients = count(info["gradients"]);
   of.unread_parameters = count(info["unread"]["parameters"]);
   of.unread_elements = count(info["unread"]["elements"]);
+  if (element inputs; info["inputs"].get(inputs) == simdjson::SUCCESS) {
+    of.input_tensors = count(inputs["tensors"]);
+    of.input_elements = count(inputs["elements"]);
+    of.input_shape = text(inputs, "shape");
+  }
   simdjson::dom::array list;
   if (info["unread"]["names"].get_array().get(list) == simdjson::SUCCESS)
     for (const element name : list)

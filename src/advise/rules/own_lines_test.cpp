@@ -1,0 +1,116 @@
+// H11: the program's own lines, and which line, function or call is named.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "advise/rules/loop_for_test.h"
+
+namespace stepscope::advise {
+namespace {
+
+using test::Advice;
+
+/// A step of 1,000 µs: `own` µs of a line outside the model, then a layer and its backward pass.
+Advice own_line(int own) {
+  int number = 0;
+  return advice_of([&](Loop& l) {
+    const std::string sequence = fmt::format(R"("Sequence number": {})", ++number);
+    l.frame("train.py(9): main", 1000).frame("train.py(20): batch", own);
+    l.pass(own).op("aten::mm", 400, sequence);
+    l.op("autograd::engine::evaluate_function: MmBackward0", 600 - own, sequence);
+  });
+}
+
+TEST(OwnLines, ALineBesidesTheModel) {
+  const Advice advice = own_line(200);
+  EXPECT_EQ(
+      advice.cell("H11", "title"),
+      "200 µs of 1.00 ms per step go into train.py:20 (batch), besides forward, backward and optimizer, "
+      "called by train.py:9 (main)");
+  EXPECT_EQ(advice.cell("H11", "saving_low"), "0");
+  EXPECT_EQ(advice.cell("H11", "saving_high"), "240000");
+  EXPECT_TRUE(own_line(100).has("H11"));
+  EXPECT_FALSE(own_line(99).has("H11"));
+  EXPECT_FALSE(advice.has("G04"));
+}
+
+/// A step of 1,000 µs: lines below train.py:9 of the given lengths, outside the model.
+Advice own_lines(const std::vector<std::pair<std::string, int>>& lines) {
+  return advice_of([&](Loop& l) {
+    l.frame("train.py(9): main", 1000);
+    int rest = 1000;
+    for (const auto& [line, length] : lines) {
+      l.frame("train.py(20): batch", length).frame(line, length).pass(length);
+      rest -= length;
+    }
+    l.op("aten::mm", rest);
+  });
+}
+
+// 300 + 100 of the 800 µs are one line's, two functions of it; the next three are listed if they hold 80 of
+// the 800.
+TEST(OwnLines, TheDearestLineAndTheNextOnes) {
+  const Advice advice = own_lines({{"train.py(31): read", 300},
+                                   {"train.py(32): read", 80},
+                                   {"train.py(31): read.<locals>.<genexpr>", 100},
+                                   {"train.py(34): read", 150},
+                                   {"train.py(35): read", 79},
+                                   {"train.py(36): read", 91}});
+  EXPECT_EQ(
+      advice.cell("H11", "title"),
+      "400 µs of 1.00 ms per step go into train.py:31 (read), besides forward, backward and optimizer, "
+      "called by train.py:20 (batch); 150 µs in train.py:34 (read), 91.0 µs in train.py:36 (read), 80.0 µs "
+      "in train.py:32 (read)");
+}
+
+// No line holds 0.3 of the 800 µs: the line that calls them all is named.
+TEST(OwnLines, ManyLinesOfOneCall) {
+  const Advice advice = own_lines({{"train.py(31): read", 200},
+                                   {"train.py(32): read", 79},
+                                   {"train.py(33): read", 150},
+                                   {"train.py(34): read", 140},
+                                   {"train.py(35): read", 116},
+                                   {"train.py(36): read", 115}});
+  EXPECT_EQ(advice.cell("H11", "title"),
+            "800 µs of 1.00 ms per step go into train.py:20 (batch), besides forward, backward and "
+            "optimizer; of it "
+            "200 µs in train.py:31 (read), 150 µs in train.py:33 (read), 140 µs in train.py:34 (read)");
+}
+
+// One line, called from two places: 300 and 500 µs.
+TEST(OwnLines, ALineCalledFromTwoPlaces) {
+  const Advice advice = advice_of([](Loop& l) {
+    for (const auto& [caller, length] :
+         {std::pair{"train.py(11): main", 300}, std::pair{"train.py(12): main", 500}})
+      l.frame(caller, length).frame("train.py(31): score", length).pass(length);
+    l.op("aten::mm", 200);
+  });
+  EXPECT_EQ(advice.cell("H11", "title"),
+            "800 µs of 1.00 ms per step go into train.py:31 (score), besides forward, backward and "
+            "optimizer, called "
+            "62.5 % by train.py:12 (main), 37.5 % by train.py:11 (main)");
+}
+
+// Called in two lines, each for 400 µs: no line holds 0.3 of the 800 µs, and no call holds most of it.
+TEST(OwnLines, AFunctionCalledInSeveralLines) {
+  const Advice advice = advice_of([](Loop& l) {
+    l.frame("train.py(5): <module>", 1000).frame("train.py(9): main", 400);
+    const auto view = [&] {
+      for (const int line : {42, 43, 44, 45})
+        l.frame("train.py(" + std::to_string(line) + "): view", 100).pass(100);
+    };
+    view();
+    l.frame("train.py(10): main", 400);
+    view();
+    l.op("aten::mm", 200);
+  });
+  EXPECT_EQ(advice.cell("H11", "title"),
+            "800 µs of 1.00 ms per step go into view in train.py, besides forward, backward and optimizer, "
+            "called 50.0 % by train.py:10 (main), 50.0 % by train.py:9 (main); of it 200 µs in train.py:42 "
+            "(view), 200 µs in train.py:43 (view), 200 µs in train.py:44 (view)");
+}
+
+}  // namespace
+}  // namespace stepscope::advise
