@@ -155,7 +155,8 @@ void leave_other_processes(trace::Trace& trace) {
   if (others > 0 && is_a_whole_job({first, trace.ranks.end()})) {
     const std::size_t size = trace.ranks.size() - others;
     std::rotate(trace.ranks.begin(), first, trace.ranks.end());
-    leave_out(trace, size, fmt::format("no rank of this job of {}, such as the process that started it,", size),
+    leave_out(trace, size,
+              fmt::format("no rank of this job of {}, such as the process that started it,", size),
               fmt::format("no ranks of this job of {}", size));
   } else if (others > 1 && first == trace.ranks.end() &&
              std::count_if(trace.ranks.begin(), first, trains) == 1) {

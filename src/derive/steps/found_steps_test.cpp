@@ -98,7 +98,8 @@ TEST(FoundSteps, OfAProgramThatMarksFewOfThem) {
 TEST(FoundSteps, AreNotThoseThatAreMarkedAndTheFirst) {
   EventText events;
   for (int i = 0; i < 4; ++i)
-    events.add("user_annotation", "Optimizer.step#SGD.step", 5, 5, i == 0 ? 0 : 490 + 10 * i, i == 0 ? 500 : 10);
+    events.add("user_annotation", "Optimizer.step#SGD.step", 5, 5, i == 0 ? 0 : 490 + 10 * i,
+               i == 0 ? 500 : 10);
   for (int i = 1; i < 4; ++i)
     events.add("user_annotation", "ProfilerStep#" + std::to_string(i), 5, 5, 490 + 10 * i, 10);
   std::string border;
