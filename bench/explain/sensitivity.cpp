@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "advise/rules/constants.h"
 #include "advise/verdict.h"
 #include "analyze/derived.h"
 #include "base/parallel.h"
@@ -97,7 +98,7 @@ void print(const char* key, const Sums& sums) {
               sums.alarms);
 }
 
-bool read(Recording& recording) {
+bool opened(Recording& recording) {
   static const report::Params params;
   const std::string paths[] = {recording.path};
   auto trace = read::open(paths);
@@ -125,7 +126,7 @@ int main(int argc, char** argv) {
     recording.faulty = kind == "faulty";
     recording.rules = "," + rules + ",";
     recording.saving = std::strtod(saving.c_str(), nullptr);
-    if (!read(recording)) {
+    if (!opened(recording)) {
       std::fprintf(stderr, "advice_sensitivity: %s could not be read\n", recording.path.c_str());
       return 1;
     }

@@ -66,7 +66,8 @@ std::int64_t step_uncertainty(const Evidence& e, bool device) {
 
 std::optional<SlowFirstStep> slow_first_step(const Evidence& evidence, const ReplayedRank& replayed) {
   std::vector<std::int64_t> lengths = step_lengths(evidence, replayed.has_device());
-  if (lengths.size() < kStepsToCompare || std::ssize(lengths) != replayed.steps()) return std::nullopt;
+  const auto count = std::ssize(lengths);
+  if (count < kStepsToCompare || count != replayed.steps()) return std::nullopt;
   const std::int64_t first = lengths.front(), median = report::quantile(lengths, 0.5);
   const double limit = std::max(kOutlierSpreads * static_cast<double>(spread_of(lengths)),
                                 kOutlierShare * static_cast<double>(median));
