@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analyze/list.h"
+#include "derive/work/padding.h"
 #include "report/statistics.h"
 
 namespace stepscope::analyze {
@@ -98,6 +99,10 @@ RankFacts facts_of(const Derived& derived, const Rank& rank) {
     facts.input_gradients = seen.input_elements;
     facts.input_shape = seen.input_shape;
     facts.embeddings = seen.embeddings;
+  }
+  if (const derive::Padding of = derive::padding_of(derived.trace(), rank, window); of.elements > 0) {
+    facts.padded = of.elements;
+    facts.padding = of.padding;
   }
   facts.window = window.length();
   if (!lengths.empty()) facts.first_step = lengths.front();
@@ -216,7 +221,9 @@ const report::FactSheet<RankFacts> kRecordedCounts{
      {"unread_parameters", &RankFacts::unread_parameters, true},
      {"unread_gradients", &RankFacts::unread_gradients, true},
      {"input_tensors", &RankFacts::input_tensors, true},
-     {"input_gradients", &RankFacts::input_gradients, true}}};
+     {"input_gradients", &RankFacts::input_gradients, true},
+     {"padded", &RankFacts::padded, true},
+     {"padding", &RankFacts::padding, true}}};
 
 const report::FactSheet<RankFacts> kWindowTimes{"Times of the window",
                                                 "time",

@@ -28,6 +28,8 @@ struct RankFacts : derive::Capture {
   std::int64_t input_tensors = report::kNoInt,
                input_gradients = report::kNoInt;  ///< the same of tensors that are no parameters
   std::string input_shape;                        ///< of the largest of them
+  std::int64_t padded = report::kNoInt,
+               padding = report::kNoInt;  ///< elements of padded batches; of them, padding
   std::vector<trace::Training::Embedding> embeddings;
   std::int64_t window = 0;
   std::int64_t step_median = 0, step_shortest = 0, step_longest = 0, first_step = report::kNoInt;

@@ -51,6 +51,18 @@ TEST(Capture, ATrackOfSamplesIsNotTheMainThread) {
   EXPECT_NE(is_sampled[0], is_sampled[1]);
 }
 
+// The queue's thread waits for 90 µs in Python; the other one works for 5 of its 80.
+TEST(Capture, AThreadThatWaitsInPythonIsNotTheMainThread) {
+  const trace::Trace trace = test::open_events(R"J(
+    {"ph": "X", "cat": "python_function", "name": "train.py(1): main", "pid": 5, "tid": 5, "ts": 10, "dur": 80},
+    {"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 5, "tid": 5, "ts": 20, "dur": 5},
+    {"ph": "X", "cat": "python_function", "name": "threading.py(295): wait", "pid": 5, "tid": 6, "ts": 5, "dur": 90})J");
+  const auto roles = derive::thread_roles(trace, trace.ranks[0]);
+  ASSERT_EQ(trace.ranks[0].tracks[0].tid, "5");
+  EXPECT_EQ(roles[0], derive::ThreadRole::main);
+  EXPECT_EQ(roles[1], derive::ThreadRole::other);
+}
+
 // Devices repeat the annotations of their host.
 TEST(Capture, CallsOfDataParallelModulesCountOnTheHost) {
   const trace::Trace trace = test::open_events(R"J(

@@ -1,5 +1,6 @@
 #include "derive/thread_role.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "derive/kernel_class.h"
@@ -51,7 +52,7 @@ std::vector<ThreadRole> thread_roles(const trace::Trace& trace, const trace::Ran
   const EventTable& e = rank.events;
   trace::AskedOnce is_node(trace.strings, is_autograd_node);
   std::vector<ThreadRole> roles(rank.tracks.size(), ThreadRole::none);
-  std::vector<std::int64_t> recorded(rank.tracks.size());
+  std::vector<std::int64_t> recorded(rank.tracks.size()), in_python(rank.tracks.size());
   for (TrackId t = 0; t < rank.tracks.size(); ++t) {
     if (rank.tracks[t].side != trace::Track::Side::host) continue;
     for (Row row = rank.tracks[t].begin; row < rank.tracks[t].end; ++row) {
@@ -59,7 +60,11 @@ std::vector<ThreadRole> thread_roles(const trace::Trace& trace, const trace::Ran
       if (roles[t] == ThreadRole::none) roles[t] = ThreadRole::other;
       const bool node = e.kind[row] == trace::Kind::op && is_node(e.name[row]);
       if (node) roles[t] = ThreadRole::backward;
-      if (e.parent[row] == kNoRow && !node) recorded[t] += e.duration(row);
+      const Row parent = e.parent[row];
+      if (e.kind[row] == trace::Kind::python)
+        in_python[t] += parent == kNoRow ? e.duration(row) : 0;
+      else if (!node && (parent == kNoRow || e.kind[parent] == trace::Kind::python))
+        recorded[t] += e.duration(row);
     }
   }
   bool marked = false;
@@ -69,6 +74,9 @@ std::vector<ThreadRole> thread_roles(const trace::Trace& trace, const trace::Ran
     marked = true;
   }
   if (marked) return roles;
+  // A thread that only waits in Python may be on the stack for longer than the one that works.
+  if (std::all_of(recorded.begin(), recorded.end(), [](std::int64_t time) { return time == 0; }))
+    recorded = in_python;
   const std::vector<bool> is_sampled = sampled_tracks(trace, rank);
   std::optional<TrackId> most;
   for (TrackId t = 0; t < rank.tracks.size(); ++t) {

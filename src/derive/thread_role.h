@@ -10,8 +10,8 @@
 namespace stepscope::derive {
 
 enum class ThreadRole : std::uint8_t {
-  main,      ///< has the step marks; without marks, the thread with the most recorded time outside autograd's
-             ///< functions, no track of samples
+  main,      ///< has the step marks; without marks, the thread with most time in ops and ranges outside
+             ///< autograd's functions, or in Python calls if no thread has any; no track of samples
   backward,  ///< runs autograd's functions and is not the main thread
   other,
   none,  ///< not a host thread, or has no host ranges

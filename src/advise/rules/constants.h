@@ -176,6 +176,8 @@ namespace stepscope::advise {
   X(double, kUnreadShare, 0.05, "of the elements of all gradients: in no optimizer", "chosen") \
   X(double, kCrossedShare, 0.02, "of the window: work on results of N × N elements where N were meant", "as kScalarShare: a small part is not worth a finding") \
   X(double, kCrossedLeast, 0.8, "of that work: saved at least", "what is left has N of N × N elements; operators that only look alike may be wanted") \
+  X(double, kPaddingShare, 0.25, "of the elements of padded batches: padding", "0.61 in batches drawn at random, 0.02 in batches by length (saga_words in bench/unseen)") \
+  X(double, kPaddingLeast, 0.4, "of that share of the forward and the backward pass: saved at least", "0.71 in saga_words: batches by length are never without padding") \
   X(double, kInputMost, 0.5, "of the backward pass for gradients of tensors that are no parameters: saved at most", "the first layer's pass makes two products, one of them for its input") \
   X(double, kUnreadLeast, 0.2, "of the backward pass for gradients that nobody reads: saved at least", "chosen: the pass through these layers goes on if layers below them are trained") \
   X(double, kTouchedMost, 0.25, "of an embedding's rows: with a gradient, where a sparse one is worth it", "chosen") \
