@@ -77,6 +77,7 @@ class Advice {
  public:
   explicit Advice(const Program& program) : Advice(events_of(program)) {}
   explicit Advice(const std::string& events) { judge(open_events(events)); }
+  explicit Advice(const trace::Trace& trace) { judge(trace); }
   /// `head`: members of the file before its events, each with a comma.
   Advice(const std::string& head, const std::string& events) {
     judge(open_json("{\"schemaVersion\": 1, " + head + "\"traceEvents\": [" + events + "]}"));

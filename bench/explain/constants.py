@@ -1,8 +1,10 @@
 """What half and double of each constant of the advice change: writes bench/CONSTANTS.md.
 
-    constants.py MANIFEST [--program build/release/bench/advice_sensitivity] [--output FILE.md]
+    cmake --preset release && ninja -C build/release stepscope make_trace advice_sensitivity
+    python3 bench/explain/explain.py --sources G --seeds 4 --first-seed 251 --traces DIR --output DIR.md
+    python3 bench/explain/constants.py DIR/manifest
 
-MANIFEST is what `explain.py --traces DIR` leaves in DIR: recordings of simulated jobs, faulty and repaired, with their rules and savings.
+DIR holds simulated jobs, faulty and repaired, half a gigabyte per seed; its manifest has their rules and savings.
 """
 import argparse
 import datetime
@@ -32,7 +34,7 @@ def document(answer):
         "# What the constants of the advice decide", "",
         f"Written by `bench/explain/constants.py` on {datetime.date.today().isoformat()}. Each constant of `src/advise/rules/constants.h` was halved "
         f"and doubled alone, on {answer['faulty']} simulated recordings with a planted cause and {answer['healthy']} repaired twins. As they are, the "
-        f"first finding is another one in {as_is['another']} faulty recordings, its range misses the measured saving in {as_is['missed']}, and "
+        f"first finding is another one in {as_is['another']} faulty recordings, its range misses the measured saving in {as_is['missed']} of the others, and "
         f"{as_is['alarms']} twins have a notable finding of the planted kind. The table says by how many recordings each number changes.", "",
         f"{len(still)} of {len(rows)} constants change nothing: at half or double their value every answer is as right as before. "
         "The simulation knows nothing of Python lines, and little of programs without a device, so constants of rules for those are among them.", "",

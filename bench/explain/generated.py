@@ -116,10 +116,11 @@ def judged(options, folder, name, whole=False, kept_as=None):
     answer = answer_of(trace_of(options, folder, name, whole))
     if KEPT and kept_as:
         shutil.move(trace_of(options, folder, name, whole), KEPT / kept_as)
-    if "--ranks" in options:
-        shutil.rmtree(folder / name, ignore_errors=True)
-    else:
-        (folder / f"{name}.json").unlink(missing_ok=True)
+    left = folder / (name if "--ranks" in options else f"{name}.json")
+    if left.is_dir():
+        shutil.rmtree(left)
+    elif left.exists():
+        left.unlink()
     return answer
 
 

@@ -122,6 +122,12 @@ std::int64_t Evidence::idle(IdleCause cause) const {
   return mean;
 }
 
+std::int64_t Evidence::time_in(analyze::Phase phase) const {
+  for (const analyze::PhaseTime* of : mine(reports_.phases.phases, "Phases"))
+    if (of->phase == phase) return of->time;
+  return 0;
+}
+
 const analyze::Launched& Evidence::launched_in(AskedRange range) const {
   const analyze::Launched& launched = launched_[range.index];
   const std::string_view part = kAskedRanges[range.index];

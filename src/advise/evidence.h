@@ -128,6 +128,8 @@ class Evidence {
   double prompt() const;
   /// Idle time of a cause in the window, mean over devices, ns.
   std::int64_t idle(IdleCause cause) const;
+  /// Time of a phase in the window, ns; 0 where phases are not asked.
+  std::int64_t time_in(analyze::Phase phase) const;
   /// The rank's elements of an answer.
   template <class Row>
   std::vector<const Row*> mine(const std::vector<Row>& rows, std::string_view name) const {

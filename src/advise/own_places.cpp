@@ -37,6 +37,14 @@ bool is_part(std::int64_t of, std::int64_t whole, double least) {
   return static_cast<double>(of) >= least * static_cast<double>(whole);
 }
 
+std::vector<CostOfLine> dearest_first(const auto& lines) {
+  std::vector<CostOfLine> sorted;
+  for (const auto& [name, line] : lines) sorted.push_back(line);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const CostOfLine& a, const CostOfLine& b) { return a.cost > b.cost; });
+  return sorted;
+}
+
 /// A rank's lines, as a tree.
 class Tree {
  public:
@@ -83,11 +91,7 @@ class Tree {
       if (line == nullptr || own(*node) > own(*line)) line = node;
       cost += own(*node);
     }
-    std::vector<CostOfLine> sorted;
-    for (const auto& [name, line] : lines) sorted.push_back(line);
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [](const CostOfLine& a, const CostOfLine& b) { return a.cost > b.cost; });
-    return sorted;
+    return dearest_first(lines);
   }
   /// Those of lines, over all callers.
   std::vector<CostOfLine> own_costs_of_lines(auto wanted) const {
@@ -113,7 +117,8 @@ const LineNode* caller_of(const Tree& tree, const LineNode& node) {
 
 /// A line, or one of a function's, whoever calls it.
 bool is_at(const OwnPlace& place, const LineNode& node) {
-  return place.is_function ? function_of(node) == function_of(*place.line) : same_line(node, *place.line);
+  return place.what == OwnPlace::What::function ? function_of(node) == function_of(*place.line)
+                                                : same_line(node, *place.line);
 }
 
 /// A call of main() at the script's top level says nothing about what it calls.
@@ -133,11 +138,7 @@ std::vector<CostOfLine> costs_of_callers(const Evidence& e, const Tree& tree, co
     line = caller;
     cost += tree.own(*node);
   }
-  std::vector<CostOfLine> callers;
-  for (const auto& [name, line] : lines) callers.push_back(line);
-  std::stable_sort(callers.begin(), callers.end(),
-                   [](const CostOfLine& a, const CostOfLine& b) { return a.cost > b.cost; });
-  return callers;
+  return dearest_first(lines);
 }
 
 std::vector<CostOfLine> callers_of(const Evidence& e, const Tree& tree, const OwnPlace& place) {
@@ -183,7 +184,7 @@ const LineNode* deepest(const Tree& tree, std::int64_t LineNode::* cost) {
 }  // namespace
 
 std::string OwnPlace::spoken() const {
-  if (!is_function) return placed(line->line);
+  if (what != What::function) return placed(line->line);
   const auto [file, function] = function_of(*line);
   return fmt::format("{} in {}", function, file);
 }
@@ -194,7 +195,9 @@ std::string quoted_line(std::string_view line, std::string_view text) {
   return quoted;
 }
 
-std::string OwnPlace::quoted() const { return is_function ? spoken() : quoted_line(line->line, line->text); }
+std::string OwnPlace::quoted() const {
+  return what == What::function ? spoken() : quoted_line(line->line, line->text);
+}
 
 std::string OwnPlace::callee() const {
   if (all == nullptr || all->calls.empty() || 2 * line->self < line->total) return "";
@@ -218,9 +221,9 @@ std::string OwnPlace::rest(std::int64_t steps) const {
   std::string text;
   for (const CostOfLine& other : others)
     text += fmt::format("{}{} in {}",
-                        !text.empty() ? ", "
-                        : with_calls  ? "; of it "
-                                      : "; ",
+                        !text.empty()        ? ", "
+                        : what == What::line ? "; "
+                                             : "; of it ",
                         ns(other.cost / steps), OwnPlace{.line = other.line}.quoted());
   return text;
 }
@@ -244,13 +247,13 @@ std::optional<OwnPlace> dearest_place(const Evidence& e, std::int64_t LineNode::
     place.cost = lines.front().cost;
     place.others = others_of(lines, place.line, whole);
   } else if (is_part(function.cost, whole, kMuchOfCost) && tree.parent(*function.line) != call) {
-    place.with_calls = place.is_function = true;
+    place.what = OwnPlace::What::function;
     place.line = function.line;
     place.cost = function.cost;
     const auto its_own = [&](const LineNode& node) { return is_at(place, node); };
     place.others = others_of(tree.own_costs_of_lines(its_own), nullptr, place.cost);
   } else {
-    place.with_calls = true;
+    place.what = OwnPlace::What::call;
     place.line = call;
     place.cost = place.line->*cost;
     const auto below = [&](const LineNode& node) { return tree.is_below(node, *call); };
@@ -259,8 +262,8 @@ std::optional<OwnPlace> dearest_place(const Evidence& e, std::int64_t LineNode::
   place.callers = callers_of(e, tree, place);
   place.nearest_caller = nearest_caller_of(e, tree, place);
   for (const LineNode* node : tree.nodes()) {
-    const bool calls_it = place.with_calls && !place.is_function;
-    if (calls_it ? !tree.is_below(*node, *place.line) : !is_at(place, *node)) continue;
+    const bool is_call = place.what == OwnPlace::What::call;
+    if (is_call ? !tree.is_below(*node, *place.line) : !is_at(place, *node)) continue;
     place.repeats = std::max(place.repeats, node->repeats);
   }
   for (const analyze::LineCost* of : e.mine(e.reports().lines.lines, "Lines"))

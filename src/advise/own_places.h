@@ -19,17 +19,22 @@ struct CostOfLine {
 /// The program's line that a cost belongs to.
 struct OwnPlace {
   const analyze::LineNode* line = nullptr;
-  std::int64_t cost = 0;     ///< ns in the window, with everything that the line calls, if `with_calls`
-  bool with_calls = false;   ///< no line alone holds much of the cost: this one calls those that do
-  bool is_function = false;  ///< no line alone holds much of it, but the lines of this one's function do
+  enum class What : std::uint8_t {
+    line,      ///< holds much of the cost alone
+    function,  ///< no line does, but together those of the function that `line` is in
+    call,      ///< neither does: `line` calls those that hold most of it
+  };
+  What what = What::line;
+  std::int64_t cost =
+      0;  ///< ns in the window: of the line, of the function's lines, or with all that it calls
   const analyze::LineCost* all =
       nullptr;  ///< the line's totals over all callers; nullptr if it is not listed
   std::vector<CostOfLine> others =
-      {};  ///< at most kMaxOthers; of the cost itself, if `with_calls`, else beside it
+      {};  ///< at most kMaxOthers; beside the line, or of the function's or the call's cost
   std::vector<CostOfLine> callers = {};  ///< calls of a model or of a function that it is in, most cost first
   const analyze::LineNode* nearest_caller =
       nullptr;               ///< the line that calls it, if `callers` has only one, further up
-  std::int64_t repeats = 0;  ///< most calls of one operator by it or, if `with_calls`, a line below it
+  std::int64_t repeats = 0;  ///< most calls of one operator by one of its lines
 
   /// "train.py:84 (make_batch)"; of a function, "make_batch in train.py".
   std::string spoken() const;
@@ -47,8 +52,7 @@ struct OwnPlace {
 
 /// The line whose own part of a cost of the main thread is dearest, if it holds kMuchOfCost of it; otherwise
 /// the function whose lines hold that much, if it is called in several lines; otherwise the deepest line that
-/// holds most of it with what it calls. nullopt if no stacks are recorded, or no line
-/// has that cost.
+/// holds most of it with what it calls. nullopt if no stacks are recorded, or no line has that cost.
 std::optional<OwnPlace> dearest_place(const Evidence& evidence, std::int64_t analyze::LineNode::* cost);
 
 /// "train.py:84 (make_batch), `ids = encode(note)`", without the text if it is not recorded.

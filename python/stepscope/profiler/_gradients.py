@@ -31,7 +31,7 @@ def training_facts(torch: Any, optimizers: Iterable[Any]) -> dict[str, Any]:
     read = {id(p) for optimizer in optimizers for group in optimizer.param_groups for p in group["params"]}
     trained = {id(p): p for module in modules for p in module._parameters.values() if p is not None and p.grad is not None}
     unread = [p for p in trained.values() if id(p) not in read]
-    inputs = [t for t in live_leaves(torch, objects) if id(t) not in trained and id(t) not in read]
+    inputs = [t for t in live_leaves(torch, objects) if id(t) not in read]
     largest = max(inputs, key=lambda t: t.numel(), default=None)
     return {
         "anomaly": torch.is_anomaly_enabled(),
@@ -62,9 +62,8 @@ def live_modules(torch: Any, objects: list[Any]) -> list[Any]:
 
 
 def live_leaves(torch: Any, objects: list[Any]) -> list[Any]:
-    """Tensors with a gradient, as the garbage collector knows them. Tensors of subclasses, whose attributes may run code, are left out."""
-    kinds = (torch.Tensor, torch.nn.Parameter)
-    tensors = (found for found in objects if type(found) in kinds)
+    """Plain tensors with a gradient, as the garbage collector knows them: no parameters, and no subclass whose attributes may run code."""
+    tensors = (found for found in objects if type(found) is torch.Tensor)
     return [tensor for tensor in tensors if tensor.requires_grad and tensor.is_leaf and tensor.grad is not None]
 
 

@@ -55,8 +55,9 @@ std::string_view cheaper_form(std::string_view op) {
 std::optional<Claim> dearest_line(const Evidence& e) {
   const auto place = dearest_place(e, &analyze::LineNode::work);
   if (!place || e.share(place->cost) < kCpuOperatorShare) return std::nullopt;
-  const analyze::LineNode& named =
-      place->with_calls && !place->others.empty() ? *place->others.front().line : *place->line;
+  const analyze::LineNode& named = place->what != OwnPlace::What::line && !place->others.empty()
+                                       ? *place->others.front().line
+                                       : *place->line;
   std::string ops;
   if (!named.op.empty()) ops = ": mostly " + named.op;
   if (!ops.empty() && !named.inputs.empty()) ops += " of " + report::short_name(named.inputs, 60);
@@ -150,13 +151,12 @@ std::optional<Claim> crossed_operands(const Evidence& e, Bound bound) {
   if (most == nullptr || e.share(most->work) < kCrossedShare) return std::nullopt;
   const analyze::LineNode* line = line_of(e, *most);
   const auto place = dearest_place(e, &analyze::LineNode::element_wise);
-  const std::string where = line != nullptr ? " in " + quoted_line(line->line, line->text)
-                            : place         ? ", mostly by " + place->quoted() + ","
-                                            : "";
+  const std::string maker = line == nullptr ? "" : " in " + quoted_line(line->line, line->text);
+  const std::string worker = line == nullptr && place ? ", mostly in " + place->quoted() : "";
   Claim f = claim(e, RuleId::H18,
-                  fmt::format("{} of {}{} makes {}: {} of {} per step work on results of that shape",
-                              most->op, report::short_name(most->inputs, 40), where, most->result,
-                              ns(most->work / e.steps()), ns(e.step_length())));
+                  fmt::format("{} of {}{} makes {}: {} of {} per step work on results of that shape{}",
+                              most->op, report::short_name(most->inputs, 40), maker, most->result,
+                              ns(most->work / e.steps()), ns(e.step_length()), worker));
   save(f, most->work / e.steps(), kCrossedLeast, kSlowedToo);
   f.confidence = Confidence::high;
   f.because =

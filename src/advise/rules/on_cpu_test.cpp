@@ -269,6 +269,14 @@ TEST(OnCpu, OperandsThatBroadcastToAllPairs) {
   EXPECT_EQ(advice.cell("H18", "saving_low"), "320000");
   EXPECT_EQ(advice.cell("H18", "saving_high"), "480000");
   EXPECT_TRUE(loss("[[512], [512, 1]]").has("H18"));
+  const Advice placed = advice_of([](Loop& l) {
+    l.frame("train.py(9): main", 1000).op("aten::linear", 600).frame("train.py(71): loss", 400);
+    l.op("aten::sub", 400, R"("Input Dims": [[512, 1], [512]])");
+  });
+  EXPECT_EQ(
+      placed.cell("H18", "title"),
+      "aten::sub of [[512, 1], [512]] in train.py:71 (loss) makes [512, 512]: 400 µs of 1.00 ms per step "
+      "work on results of that shape");
   for (const char* operands : {"[[512, 1], [1, 512]]", "[[512], [512]]", "[[63, 1], [63]]",
                                "[[512, 1], [511]]", "[[512, 1]]", "[]", "[[[512, 1], [512]]]"})
     EXPECT_FALSE(loss(operands).has("H18")) << operands;

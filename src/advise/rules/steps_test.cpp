@@ -10,22 +10,23 @@ using test::Program;
 
 /// Six steps: 20 calls of each of five ops, 10 µs each, then 25 launches of kernels of 20 µs. In step 4 the
 /// first `slower` ops take 15 µs a call, nothing happens for `pause` µs, and kernels take `kernel` µs (0:
-/// there are none in any step).
-std::string six_steps(int slower, int pause, int kernel = 20) {
+/// there are none in any step). `larger`: shapes are recorded, and the slower calls are on larger inputs.
+std::string six_steps(int slower, int pause, int kernel = 20, bool larger = false) {
   std::string events;
   int at = 0, id = 1;
   const auto add = [&](const char* category, const std::string& name, int pid, int tid, int from, int length,
-                       int correlation = 0) {
+                       int correlation = 0, const std::string& args = "") {
     events += fmt::format(
         R"J({{"ph": "X", "cat": "{}", "name": "{}", "pid": {}, "tid": {}, "ts": {}, "dur": {}, "args": {{{}}}}},)J",
         category, name, pid, tid, from, length,
-        correlation > 0 ? fmt::format(R"("device": 0, "stream": 7, "correlation": {})", correlation) : "");
+        correlation > 0 ? fmt::format(R"("device": 0, "stream": 7, "correlation": {})", correlation) : args);
   };
   for (int step = 1; step <= 6; ++step) {
     const int begin = at;
     for (int call = 0; call < 100; ++call) {
       const int length = step == 4 && call % 5 < slower ? 15 : 10;
-      add("cpu_op", fmt::format("aten::op{}", call % 5), 5, 5, at, length);
+      add("cpu_op", fmt::format("aten::op{}", call % 5), 5, 5, at, length, 0,
+          larger ? fmt::format(R"("Input Dims": [[{}]])", length) : "");
       at += length;
     }
     if (step == 4) at += pause;
@@ -60,6 +61,11 @@ TEST(StepRules, SharedCpuWithoutADevice) {
       "In 1 of 6 steps host operators take 1.5 times as long (median): something else uses the CPU, another "
       "program or this one's own workers and threads");
   EXPECT_NE(findings.cell("I06", "remedy").find("Look for other programs"), std::string::npos);
+}
+
+TEST(StepRules, ALargerBatchIsNoSharedCpu) {
+  EXPECT_TRUE(Advice(six_steps(5, 0, 0)).has("I06"));
+  EXPECT_FALSE(Advice(six_steps(5, 0, 0, true)).has("I06"));
 }
 
 TEST(StepRules, OneSlowOperatorIsNoSharedCpu) {

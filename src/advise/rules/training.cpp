@@ -1,5 +1,5 @@
 // Rules of what the recorder saw of a training step: gradients that nobody reads (G05), a graph gone through
-// again (G06), dense gradients of embeddings (H13), debug switches (H14), padding (I07).
+// again (G06), dense gradients of embeddings (H13), debug switches (H14).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,13 +22,6 @@ const analyze::RankFacts* facts_of(const Evidence& e) {
   return own.empty() ? nullptr : own.front();
 }
 
-/// Time of a phase in the window, ns; 0 where phases are not asked.
-std::int64_t time_in(const Evidence& e, analyze::Phase phase) {
-  for (const analyze::PhaseTime* of : e.mine(e.reports().phases.phases, "Phases"))
-    if (of->phase == phase) return of->time;
-  return 0;
-}
-
 /// A tensor of data with requires_grad: its gradient is computed and added up in every step.
 std::optional<Claim> input_gradients(const Evidence& e, Bound bound, const analyze::RankFacts& facts) {
   const double share =
@@ -43,7 +36,7 @@ std::optional<Claim> input_gradients(const Evidence& e, Bound bound, const analy
                                           facts.input_tensors, facts.input_shape),
                         one ? "it" : "them"));
   if (bound == Bound::host_only)
-    save(f, time_in(e, analyze::Phase::backward) / e.steps(), 0, std::min(kInputMost, share));
+    save(f, e.time_in(analyze::Phase::backward) / e.steps(), 0, std::min(kInputMost, share));
   f.confidence = Confidence::medium;
   f.because = "it has a gradient after a step, and is in no module and no optimizer; the program may read it";
   f.evidence = {see::overview("input_gradients, of gradients"), see::phases("backward")};
@@ -66,7 +59,7 @@ std::optional<Claim> unread_gradients(const Evidence& e, Bound bound) {
                               format_value(facts->unread_parameters, Unit::count), percent(share),
                               facts->unread_names, facts->unread_parameters > 3 ? ", …" : ""));
   if (bound == Bound::host_only)
-    save(f, time_in(e, analyze::Phase::backward) / e.steps(), kUnreadLeast * share, 1);
+    save(f, e.time_in(analyze::Phase::backward) / e.steps(), kUnreadLeast * share, 1);
   f.confidence = Confidence::high;
   f.because = "the gradients and the optimizers' parameters were compared in one step";
   f.evidence = {see::overview("unread_gradients, of gradients"), see::phases("backward")};
@@ -101,38 +94,6 @@ std::optional<Claim> backward_again(const Evidence& e, Bound bound) {
   return f;
 }
 
-/// The line that pads, or nullptr.
-const analyze::LineNode* padding_line(const Evidence& e) {
-  for (const analyze::LineNode* node : e.mine(e.reports().lines.nodes, "Lines by caller"))
-    if (node->op == "aten::pad_sequence") return node;
-  return nullptr;
-}
-
-std::optional<Claim> padded_batches(const Evidence& e, Bound bound) {
-  const analyze::RankFacts* facts = facts_of(e);
-  if (facts == nullptr || facts->padded == report::kNoInt) return std::nullopt;
-  const double share = report::ratio(facts->padding, facts->padded);
-  if (share < kPaddingShare) return std::nullopt;
-  const analyze::LineNode* line = padding_line(e);
-  Claim f = claim(e, RuleId::I07,
-                  fmt::format("{} of the elements of padded batches are padding{}", percent(share),
-                              line == nullptr ? "" : ", made in " + quoted_line(line->line, line->text)));
-  if (bound == Bound::host_only)
-    save(f,
-         report::plus(time_in(e, analyze::Phase::forward), time_in(e, analyze::Phase::backward)) / e.steps(),
-         kPaddingLeast * share, share);
-  f.confidence = Confidence::medium;
-  f.because =
-      "pad_sequence's result and what is copied into it are recorded; whether the model skips padding is not";
-  f.evidence = {see::overview("padding, of padded"), see::phases("forward, backward")};
-  f.remedy =
-      "Put sequences of about the same length into a batch: a batch sampler that sorts or buckets by length. "
-      "Or leave padding out: pack_padded_sequence for recurrent layers, nested tensors for attention.";
-  f.verify = "Less padding in `stepscope show overview`, and a shorter forward pass in `phases`.";
-  f.effort = Effort::code;
-  return f;
-}
-
 /// Host time of the backward operators that fill dense gradients of embeddings, ns in the recording.
 std::int64_t dense_backward(const Evidence& e) {
   std::int64_t time = 0;
@@ -155,7 +116,7 @@ std::optional<Claim> dense_embedding(const Evidence& e, Bound bound) {
   if (largest == nullptr || facts->gradients == 0) return std::nullopt;
   const double share = std::min(1.0, report::ratio(unused, facts->gradients));
   const auto optimizer =
-      static_cast<std::int64_t>(share * static_cast<double>(time_in(e, analyze::Phase::optimizer)));
+      static_cast<std::int64_t>(share * static_cast<double>(e.time_in(analyze::Phase::optimizer)));
   const std::int64_t cost = report::plus(optimizer, dense_backward(e));
   if (bound == Bound::host_only && e.share(cost) < kOptimizerShare) return std::nullopt;
   Claim f = claim(
@@ -192,7 +153,7 @@ std::optional<Claim> anomaly_detection(const Evidence& e, Bound bound) {
                                                   ns(tracing / e.steps()), ns(e.step_length()))));
   if (bound == Bound::host_only) {
     const std::int64_t passes =
-        report::plus(time_in(e, analyze::Phase::forward), time_in(e, analyze::Phase::backward));
+        report::plus(e.time_in(analyze::Phase::forward), e.time_in(analyze::Phase::backward));
     save(f, passes / e.steps(), 0, kAnomalyMost);
     f.saving_low = static_cast<std::int64_t>(kTracingLeast * static_cast<double>(tracing)) / e.steps();
   }
@@ -209,14 +170,6 @@ std::optional<Claim> anomaly_detection(const Evidence& e, Bound bound) {
 }
 
 constexpr Rule kTrainingRules[] = {
-    {RuleId::I07, "much of each batch is padding", false, padded_batches,
-     R"(Looks at: `padding` and `padded` of `overview`: in each call of pad_sequence, what it fills, less what it copies
-there. Fires if kPaddingShare of the elements is padding.
-
-Saving: where no device is recorded, kPaddingLeast of that share of the forward and the backward pass, to all of that
-share. Else none is estimated.
-
-Silent on: batches padded in other ways; recordings without shapes.)"},
     {RuleId::G05, "gradients are computed that no optimizer reads", false, unread_gradients,
      R"(Looks at: `unread_gradients` and `gradients` of `overview`, which `stepscope record` counts once, after the first
 step of an optimizer. Fires if kUnreadShare of the elements belongs to parameters of no optimizer.

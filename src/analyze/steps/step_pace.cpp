@@ -17,23 +17,26 @@ using trace::Row;
 constexpr std::size_t kMinPacedSteps = 3, kMinNames = 5;
 constexpr std::int64_t kMinOpCalls = 8, kMinKernelCalls = 5;  // per step
 
-/// Rows by name and shapes of the inputs: a call on a larger batch takes longer, which is no change of pace.
+/// Ops and compute kernels of steps by name and shapes of the inputs: a call on a larger batch takes longer,
+/// which is no change of pace.
 class Calls {
  public:
-  Calls(const trace::Trace& trace, const Rank& rank) : kind_(rank.events.size()) {
+  Calls(const trace::Trace& trace, const Rank& rank) : kind_(rank.events.size(), 0) {
     const trace::ArgReader shapes(trace, rank, "Input Dims");
     std::unordered_map<std::uint64_t, std::uint32_t> known;
-    for (Row row = 0; row < rank.events.size(); ++row) {
-      const std::uint64_t key = std::uint64_t{rank.events.name[row]} << 32U | shapes.id(row);
-      kind_[row] = known.try_emplace(key, static_cast<std::uint32_t>(known.size())).first->second;
+    const EventTable& e = rank.events;
+    for (Row row = 0; row < e.size(); ++row) {
+      if (e.step[row] < 0 || (e.kind[row] != Kind::op && e.work[row] != trace::Work::compute)) continue;
+      const std::uint64_t key = std::uint64_t{e.name[row]} << 32U | shapes.id(row);
+      kind_[row] = known.try_emplace(key, static_cast<std::uint32_t>(known.size() + 1)).first->second;
     }
-    kinds_ = known.size();
+    kinds_ = known.size() + 1;
   }
   std::size_t kinds() const { return kinds_; }
   std::uint32_t kind(Row row) const { return kind_[row]; }
 
  private:
-  Column<std::uint32_t> kind_;
+  Column<std::uint32_t> kind_;  // 0: of none
   std::size_t kinds_ = 0;
 };
 
