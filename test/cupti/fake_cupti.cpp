@@ -36,7 +36,7 @@ struct State {
   void (*request)(std::uint8_t**, std::size_t*, std::size_t*) = nullptr;
   void (*complete)(void*, std::uint32_t, std::uint8_t*, std::size_t, std::size_t) = nullptr;
   std::atomic<std::uint64_t (*)()> clock{nullptr};
-  std::set<std::uint32_t> kinds, driver_on, runtime_off;
+  std::set<std::uint32_t> kinds, driver_off, runtime_off;
   std::vector<Bytes> pending;  // records of the buffer that the client has not got back
   std::size_t pending_bytes = 0, room = 0;
   std::uint8_t* buffer = nullptr;
@@ -111,7 +111,7 @@ void append_api(const FakeCall& call, std::int64_t begin, std::int64_t end, std:
   const std::uint32_t runtime = number_of(kRuntimeNames, call.name, kFirstRuntime);
   const std::uint32_t driver = number_of(kDriverNames, call.name, kFirstDriver);
   if (runtime != 0 && (!s.kinds.contains(5) || s.runtime_off.contains(runtime))) return;
-  if (runtime == 0 && !s.kinds.contains(4) && !s.driver_on.contains(driver)) return;
+  if (runtime == 0 && (!s.kinds.contains(4) || s.driver_off.contains(driver))) return;
   Bytes record = record_of(runtime != 0 ? 5 : 4, s.strides.api);
   put(record, 4, runtime != 0 ? runtime : driver);
   put(record, 8, begin);
@@ -205,7 +205,7 @@ void fake_reset(const FakeOptions& options) {
   for (const Strides& strides : kStrides)
     if (strides.version == options.version) s.strides = strides;
   s.kinds.clear();
-  s.driver_on.clear();
+  s.driver_off.clear();
   s.runtime_off.clear();
   s.pending.clear();
   deliver();  // an empty buffer
@@ -252,7 +252,7 @@ FakeCupti* fake_cupti() {
                             [] { return state().subscribers; },
                             [] {
                               const std::scoped_lock lock(state().mutex);
-                              return state().kinds.size() + state().driver_on.size();
+                              return state().kinds.size();
                             },
                             [] { return state().forced; },
                             [] { return state().finalized; },
@@ -315,6 +315,8 @@ int cuptiActivityEnable(std::uint32_t kind) {
   if (kind == 3) return 14;  // this kind would serialize kernels
   if (kind == 10 && s.options.enable_error != 0) return s.options.enable_error;
   s.kinds.insert(kind);
+  if (kind == 4) s.driver_off.clear();  // a kind overrides what was said of single calls
+  if (kind == 5) s.runtime_off.clear();
   return 0;
 }
 int cuptiActivityEnableAndDump(std::uint32_t kind) {
@@ -333,9 +335,9 @@ int cuptiActivityEnableDriverApi(std::uint32_t number, std::uint8_t on) {
   State& s = state();
   const std::scoped_lock lock(s.mutex);
   if (on != 0)
-    s.driver_on.insert(number);
+    s.driver_off.erase(number);
   else
-    s.driver_on.erase(number);
+    s.driver_off.insert(number);
   return 0;
 }
 int cuptiActivityEnableRuntimeApi(std::uint32_t number, std::uint8_t on) {

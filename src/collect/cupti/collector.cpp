@@ -186,41 +186,28 @@ Result enable(Collector& c, std::uint32_t kind, bool dump = false) {
 constexpr std::uint32_t kMaxCalls = 2048;
 
 template <class Take>
-void for_each_call(const Library& library, std::uint32_t domain, Take take) {
+void for_each_unrecorded(const Library& library, std::uint32_t domain, Take take) {
   for (std::uint32_t number = 1; number < kMaxCalls; ++number) {
     const char* name = nullptr;
     if (library.callback_name(domain, number, &name) != kSuccess || name == nullptr) continue;
-    take(number, is_recorded(domain, name));
+    if (!is_recorded(domain, name)) take(number);
   }
 }
 
-/// Enables only the calls that we record if the library can select them; else all, and the decoder drops the
-/// rest.
+/// Turns off the calls that we do not record if the library can select them; else the decoder drops them.
 void enable_calls(Collector& c) {
   const Library& library = *c.library;
   enable(c, kRuntime);
-  const bool can_choose = library.version >= kHasSingleApis && library.enable_driver_api != nullptr &&
-                          library.enable_runtime_api != nullptr;
-  if (!can_choose) {
-    enable(c, kDriver);
+  enable(c, kDriver);
+  if (library.version < kHasSingleApis || library.enable_driver_api == nullptr ||
+      library.enable_runtime_api == nullptr)
     return;
-  }
-  for_each_call(library, kRuntimeApi, [&](std::uint32_t number, bool recorded) {
-    if (!recorded) library.enable_runtime_api(number, 0);
-  });
-  for_each_call(library, kDriverApi, [&](std::uint32_t number, bool recorded) {
-    if (recorded) library.enable_driver_api(number, 1);
-  });
+  for_each_unrecorded(library, kRuntimeApi, [&](std::uint32_t call) { library.enable_runtime_api(call, 0); });
+  for_each_unrecorded(library, kDriverApi, [&](std::uint32_t call) { library.enable_driver_api(call, 0); });
 }
 
 void disable_all(Collector& c) {
-  const Library& library = *c.library;
-  for (const std::uint32_t kind : c.enabled) library.disable(kind);
-  const bool chose = std::find(c.enabled.begin(), c.enabled.end(), kDriver) == c.enabled.end();
-  if (chose && library.enable_driver_api != nullptr)
-    for_each_call(library, kDriverApi, [&](std::uint32_t number, bool recorded) {
-      if (recorded) library.enable_driver_api(number, 0);
-    });
+  for (const std::uint32_t kind : c.enabled) c.library->disable(kind);
   c.enabled.clear();
 }
 

@@ -124,6 +124,9 @@ constexpr std::string_view kComposableKernel[] = {
 
 constexpr std::string_view kAmdVector[] = {"miopenSp3AsmConv", "naive_conv", "Conv_Winograd", "gfx9_f3x2"};
 
+// Products on plain cores, in families of names that else mean matrix units.
+constexpr std::string_view kScalarProducts[] = {"_simt_", "_ffma_"};
+
 bool is_sgemm(std::string_view name) {
   for (const std::string_view generation : {"maxwell_", "volta_", "turing_", "ampere_"})
     for (std::size_t at = name.find(generation); at != std::string_view::npos;
@@ -165,6 +168,7 @@ MatrixCoreUse undecided() { return {}; }
 MatrixCoreUse nvidia_rules(std::string_view name, const KernelSetting& setting) {
   using enum MatrixCores;
   const Confidence high = Confidence::high;
+  if (has_any(name, kScalarProducts)) return verdict(no, high, 7);
   if (has_any(name, kMmaShapes)) return verdict(yes, high, 2);
   if (has_any(name, kCutlass)) return verdict(yes, high, 3);
   if (has_any(name, kCublas)) return verdict(yes, high, 4);

@@ -40,6 +40,10 @@ constexpr Case kCases[] = {
     {"cudnn_generated_fort_native_sdpa_sm90_flash_fprop", yes, 5},
     {"bmm_MxE4m3_MxE2m1MxE4m3_Fp32_t128x16x256u2_s3", yes, 6},
     {"bmm_Bfloat16_MxE2m1MxE4m3_Fp32_t128", yes, 6},
+    {"void cutlass::Kernel2<cutlass_80_simt_sgemm_256x128_8x4_nn_align1>(Params)", no, 7},
+    {"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x8_stage3_warpsize2x2x1_ffma_aligna4_alignc4_"
+     "execute_kernel__5x_cublas",
+     no, 7},
     {"volta_sgemm_128x64_nn", no, 7},
     {"ampere_sgemm_64x32_sliced1x4_tn", no, 7},
     {"ampere_scudnn_128x64_relu_interior_nn_v1", no, 7},
