@@ -246,7 +246,10 @@ std::string headline(const Evidence& e, Bound bound, const std::vector<Health>& 
           "Too little to judge: {} of device work in the recording is not a training or inference step.",
           ns(e.fact(&Facts::busy)));
     case Bound::host_only:
-      return (e.without_accelerator() ? "The CPU does all the work: " : "No device activity is recorded: ") +
+      return (e.without_accelerator() ? std::string("The CPU does all the work: ")
+              : !e.unused_accelerator().empty()
+                  ? fmt::format("The CPU does all the work, this machine's {} none: ", e.unused_accelerator())
+                  : std::string("No device activity is recorded: ")) +
              host_times(e);
     case Bound::host:
       return fmt::format("Host-bound: the device idles {} of {}, {} ({}{}) {}.", idle, per_step(e),

@@ -73,6 +73,17 @@ bool Evidence::without_accelerator() const {
   return facts != nullptr && facts->accelerators == 0;
 }
 
+analyze::LoaderKind Evidence::loader_kind() const {
+  for (const analyze::Loader* own : mine(reports_.input_wait.loaders, "Loaders"))
+    if (own->kind != analyze::LoaderKind::unknown) return own->kind;
+  return analyze::LoaderKind::unknown;
+}
+
+std::string_view Evidence::unused_accelerator() const {
+  const Facts* facts = element_of(reports_.overview.ranks, rank_);
+  return facts == nullptr ? "" : std::string_view(facts->unused_device);
+}
+
 std::int64_t Evidence::idle_total(std::int64_t analyze::IdleTotals::* total) const {
   const analyze::IdleTotals* totals = element_of(reports_.idle.totals, rank_);
   if (log_ != nullptr)

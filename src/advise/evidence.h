@@ -59,7 +59,7 @@ struct Reports {
   analyze::MemoryEvents memory_events;
   analyze::HostTime host_time;   ///< only if some rank has no device
   analyze::Phases phases;        ///< only if some rank has no device
-  analyze::Lines lines;          ///< only if some rank has no device
+  analyze::Lines lines;          ///< only if some rank has no device or has Python stacks
   analyze::Operators operators;  ///< only if some rank has no device
   std::shared_ptr<JobReports> job = std::make_shared<JobReports>();
   std::vector<std::vector<analyze::Launched>> launched;  ///< by rank's index in the trace, then kAskedRanges
@@ -117,6 +117,10 @@ class Evidence {
   std::int64_t fact(std::int64_t Facts::* fact) const;
   /// True if the recording says that the machine has no accelerator.
   bool without_accelerator() const;
+  /// The kind of the rank's first loader that has a known kind.
+  analyze::LoaderKind loader_kind() const;
+  /// The machine's accelerator that the recorder watched and the program gives no work; "" if there is none.
+  std::string_view unused_accelerator() const;
   std::int64_t idle_total(std::int64_t analyze::IdleTotals::* total) const;
   /// The backend of torch.distributed; "" if it is not recorded.
   std::string_view backend() const;

@@ -151,6 +151,11 @@ std::optional<Health> no_device(const Evidence& e) {
   if (e.without_accelerator())
     return row(e, HealthId::Q10, HealthClass::A,
                "This machine has no accelerator: the CPU does all the work.", "nothing", "");
+  if (!e.unused_accelerator().empty())
+    return row(e, HealthId::Q10, HealthClass::A,
+               fmt::format("The program gives this machine's {} no work: the CPU does all of it.",
+                           e.unused_accelerator()),
+               "nothing", "");
   return row(e, HealthId::Q10, HealthClass::A, "No device activity is recorded: host times only.",
              "everything about devices",
              "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] (XPU, MTIA …); if that was set, "

@@ -27,6 +27,11 @@ bool has_no_device_work(const trace::Rank& rank) {
   return true;
 }
 
+bool has_stacks(const trace::Rank& rank) {
+  const auto& kinds = rank.events.kind;
+  return std::find(kinds.begin(), kinds.end(), trace::Kind::python) != kinds.end();
+}
+
 }  // namespace
 
 Reports gather(const analyze::Derived& derived, unsigned threads) {
@@ -60,8 +65,10 @@ Reports gather(const analyze::Derived& derived, unsigned threads) {
     answer(reports.operators, [](const analyze::Derived& of) { return analyze::operators_of(of); });
     answer(reports.host_time, analyze::host_time_of);
     answer(reports.phases, analyze::phases_of);
-    answer(reports.lines, analyze::lines_of);
   }
+  if (std::any_of(ranks.begin(), ranks.end(),
+                  [](const trace::Rank& rank) { return has_no_device_work(rank) || has_stacks(rank); }))
+    answer(reports.lines, analyze::lines_of);
   if (ranks.size() > 1) {
     answer(reports.job->stragglers, analyze::stragglers_of);
     answer(reports.job->pipeline, analyze::pipeline_of);

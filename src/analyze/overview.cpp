@@ -115,6 +115,8 @@ RankFacts facts_of(const Derived& derived, const Rank& rank) {
     measure_devices(facts, devices, window);
   facts.file = rank.path;
   facts.devices = devices_text(rank, devices);
+  if (devices.empty() && facts.launches == 0 && rank.machine.accelerators > 0 && !rank.devices.empty())
+    facts.unused_device = rank.devices.front().name.empty() ? "accelerator" : rank.devices.front().name;
   facts.place = place_text(rank);
   facts.backend = rank.backend;
   facts.steps = steps_text(rank);

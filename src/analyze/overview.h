@@ -37,6 +37,7 @@ struct RankFacts : derive::Capture {
   std::int64_t exposed_communication = report::kNoInt, exposed_copy = report::kNoInt;
   std::int64_t busy = report::kNoInt, idle = report::kNoInt;
   std::string file, devices, place, backend, steps;  ///< the configuration, as text
+  std::string unused_device;  ///< name of one that the recorder watched while nothing was launched; else ""
 };
 
 struct Overview {

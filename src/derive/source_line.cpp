@@ -43,6 +43,7 @@ SourceLines::SourceLines(const trace::Trace& trace, const trace::Rank& rank)
     : trace_(trace),
       rank_(rank),
       call_stack_(trace, rank, "Call stack"),
+      samples_(trace, rank),
       by_name_(trace.strings.size(), kUnasked),
       stack_line_(trace.strings.size()),
       stack_asked_(trace.strings.size()) {}
@@ -66,7 +67,9 @@ std::string_view SourceLines::of(Row row) {
     if (of_name == kUser) return trace_.name(rank_, at);
     if (of_name == kFramework && nearest == kNoRow) nearest = at;
   }
-  return nearest != kNoRow ? trace_.name(rank_, nearest) : in_call_stack(row);
+  if (nearest != kNoRow) return trace_.name(rank_, nearest);
+  const std::string_view recorded = in_call_stack(row);
+  return recorded.empty() ? samples_.of(row) : recorded;
 }
 
 std::string_view SourceLines::in_call_stack(Row row) {

@@ -1,9 +1,10 @@
-// The source line of a host range, "file(line): function", from Python frames or from a recorded call stack.
+// The source line of a host range, "file(line): function", from Python frames, a recorded call stack or samples.
 #pragma once
 
 #include <string_view>
 #include <vector>
 
+#include "derive/places/sampled_lines.h"
 #include "trace/trace.h"
 
 namespace stepscope::derive {
@@ -15,7 +16,7 @@ class SourceLines {
 
   /// The nearest frame around `row` outside the framework's own files, else the nearest frame with a file,
   /// else "". Frames are Python ranges on the same thread; without any, frames of the `Call stack` arg of the
-  /// innermost op that has one.
+  /// innermost op that has one; without any, samples.
   std::string_view of(trace::Row row);
 
  private:
@@ -26,6 +27,7 @@ class SourceLines {
   const trace::Trace& trace_;
   const trace::Rank& rank_;
   trace::ArgReader call_stack_;
+  SampledLines samples_;
   std::vector<FrameClass> by_name_;
   std::vector<std::string_view> stack_line_;  // by string id of the stack's text
   std::vector<bool> stack_asked_;

@@ -52,14 +52,6 @@ std::vector<Step> marked_steps(const trace::Trace& trace, const trace::Rank& ran
   return once;
 }
 
-/// No device work, nor calls that would start some.
-bool is_of_cpu(const trace::Rank& rank) {
-  const EventTable& e = rank.events;
-  for (Row row = 0; row < e.size(); ++row)
-    if (is_device_work(e.kind[row]) || e.kind[row] == Kind::runtime) return false;
-  return true;
-}
-
 /// Of the recording's time, from the first step's start to the last one's end.
 double covered(const std::vector<Step>& steps, const std::vector<Step>& whole) {
   if (steps.empty() || whole.empty() || whole[0].end == whole[0].start) return 0;
@@ -115,8 +107,7 @@ class StepAt {
 void fill_host_steps(const trace::Trace& trace, trace::Rank& rank) {
   EventTable& e = rank.events;
   rank.steps = marked_steps(trace, rank);
-  std::vector<Step> whole;
-  if (is_of_cpu(rank)) whole = whole_window(e);
+  std::vector<Step> whole = whole_window(e);
   if (!whole.empty() && covered(rank.steps, whole) < kFewCovered) {
     FoundSteps found = found_steps(trace, rank);
     const bool more = found.steps.size() > rank.steps.size();
@@ -125,7 +116,7 @@ void fill_host_steps(const trace::Trace& trace, trace::Rank& rank) {
       rank.step_border = std::move(found.border);
     }
   }
-  if (rank.steps.empty()) rank.steps = whole_window(e);
+  if (rank.steps.empty()) rank.steps = std::move(whole);
   e.step.assign(e.size(), -1);
   StepAt step_at(rank.steps);
   for (const Row row : rank.host_rows()) e.step[row] = step_at(e.start[row]);

@@ -36,7 +36,8 @@ def wait_for_devices() -> None:
     """Waits for running device work, which would otherwise have no recorded end."""
     import torch
 
-    torch.cuda.synchronize()
+    if torch.cuda.is_initialized():
+        torch.cuda.synchronize()
 
 
 def chosen(activities: Iterable[Any] | None) -> frozenset[ProfilerActivity]:

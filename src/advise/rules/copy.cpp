@@ -31,7 +31,7 @@ copies such memory through a buffer of its own, and the host stays in the call m
 calls that take no time and copies at the rate that pinned memory reaches on the device's generation of PCIe;
 at least `kPageablePessimism` of it. If the recording cannot be replayed: what that rate takes off the copies'
 exposed time. Confidence is high when the calls are as long as the copies, which shows that the host waits.
-Silent for small copies, for start-up uploads outside the steps, and for recorders that do not name the kind
+From 0 where the training process itself loads the data: it then pays for pinning. Silent for small copies, for start-up uploads outside the steps, and for recorders that do not name the kind
 of host memory (ROCm often writes only `Host`).)";
 
 std::optional<Claim> pageable_copy(const Evidence& e, Bound) {
@@ -44,19 +44,26 @@ std::optional<Claim> pageable_copy(const Evidence& e, Bound) {
                   fmt::format("{} per step are copied from pageable memory at {}",
                               format_value(bytes, Unit::bytes), format_value(rate, Unit::bytes_per_s)));
   const double left = std::min(1.0, rate / pinned_rate(e));
-  save(f, copies.exposed / e.steps(), kPageablePessimism * (1 - left), 1 - left);
+  const bool loads_itself = e.loader_kind() == analyze::LoaderKind::single_process;
+  const double least = loads_itself ? 0 : kPageablePessimism;
+  save(f, copies.exposed / e.steps(), least * (1 - left), 1 - left);
   change(f,
          {scale_any(Scale::What::call, {"HtoD (Pageable"}, 0),
           scale_any(Scale::What::kernel, {"HtoD (Pageable"}, left)},
-         kPageablePessimism);
+         least);
   const bool waits = static_cast<double>(copies.host) >= kWaitingCalls * static_cast<double>(copies.total);
   f.confidence = waits ? Confidence::high : Confidence::medium;
   f.because = waits ? "the copies are named pageable, and their calls return only when they are done"
                     : "the copies are named pageable";
+  if (loads_itself) {
+    f.confidence = Confidence::low;
+    f.because += "; without workers, the training process itself copies each batch into pinned memory";
+  }
   f.evidence = {see::copies(fmt::format("{} copies{} in all steps; {} on the device, {} in their calls",
                                         format_value(copies.count, Unit::count), asked_by(copies.op),
                                         per_step(e, copies.total), per_step(e, copies.host)))};
-  f.remedy = "DataLoader(..., pin_memory=True) and tensor.to(device, non_blocking=True).";
+  f.remedy = fmt::format("DataLoader(..., {}pin_memory=True) and tensor.to(device, non_blocking=True).",
+                         loads_itself ? "num_workers=2, " : "");
   f.verify = "The copies are named Pinned -> Device and no call waits for them.";
   return f;
 }

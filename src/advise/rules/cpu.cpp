@@ -170,10 +170,26 @@ std::optional<Claim> crossed_operands(const Evidence& e, Bound bound) {
   return f;
 }
 
+std::optional<Claim> unused_accelerator(const Evidence& e, Bound bound) {
+  if (bound != Bound::host_only || e.unused_accelerator().empty()) return std::nullopt;
+  Claim f = claim(e, RuleId::H19,
+                  fmt::format("The CPU does all the work: the program gives this machine's {} none",
+                              e.unused_accelerator()));
+  f.confidence = Confidence::high;
+  f.because = "the recorder watched the device, and the program launched nothing on it";
+  f.evidence = {see::overview("launches, 0")};
+  f.remedy =
+      "Move the model and every batch to it: model.to(\"cuda\"), batch.to(\"cuda\", non_blocking=True); then "
+      "record again. A very small model may be faster on the CPU.";
+  f.verify = "The report names kernels and says how busy the device is.";
+  f.effort = Effort::one_line;
+  return f;
+}
+
 constexpr Rule kCpuRules[] = {
     {RuleId::H10, "one operator takes much of the step on the CPU", false, cpu_operator,
      R"(Looks at: the line of `lines` with most `work`, found as for H11. Fires if it holds kCpuOperatorShare of the
-window and neither a device nor a call of a device's runtime is recorded. Without such a line: the call with most work
+window and no work of a device nor a launch is recorded. Without such a line: the call with most work
 (*Work by call*), and the operator with most time of its own (`operators`: `host_self` ÷ `host_span` of `overview`).
 
 Saving: for a line, nothing to kWorkMost of its work: whether it is needed is not in the file. For an operator, and
@@ -188,6 +204,13 @@ window. Names the line that calls the operator.
 Saving: kCrossedLeast to kSlowedToo of that work.
 
 Silent on: recordings without shapes; operands with as many dimensions, which are crossed on purpose.)"},
+    {RuleId::H19, "the machine has an accelerator, and the program does not use it", false,
+     unused_accelerator,
+     R"(Looks at: whether the recorder watched a device, and `launches` of `overview`. Fires if it did and there are none.
+
+Saving: none is estimated: how fast the device would be is not in the file.
+
+Silent on: files of torch.profiler, which do not say whether devices were watched.)"},
 };
 
 }  // namespace

@@ -152,16 +152,32 @@ TEST(HostRules, ACompiledProgramInPieces) {
 }
 
 TEST(HostRules, AnOperatorOfACpuProgram) {
-  const auto program = [](int length, const char* other) {
+  const auto program = [](int length, const char* call) {
     test::EventText events;
     events.add("cpu_op", "aten::mm", 5, 5, 0, length);
-    events.add(other, "cudaGetDevice", 5, 5, 900, 100);
+    events.add("cuda_runtime", call, 5, 5, 900, 100);
     return Advice(events.text());
   };
-  EXPECT_EQ(program(200, "cpu_op").cell("H10", "title"),
+  EXPECT_EQ(program(200, "cudaDeviceSynchronize").cell("H10", "title"),
             "200 µs of 1.00 ms per step are 1 × aten::mm; aten::mm takes 200 µs");
-  EXPECT_FALSE(program(199, "cpu_op").has("H10"));
-  EXPECT_FALSE(program(200, "cuda_runtime").has("H10"));
+  EXPECT_FALSE(program(199, "cudaDeviceSynchronize").has("H10"));
+  EXPECT_FALSE(program(200, "cudaLaunchKernel").has("H10"));  // its kernel is not recorded
+}
+
+// The recorder watched a device that nothing was launched on.
+TEST(HostRules, AnUnusedAccelerator) {
+  const auto program = [](const char* call, int accelerators) {
+    test::EventText events;
+    events.add("cpu_op", "aten::mm", 5, 5, 0, 900);
+    events.add("cuda_runtime", call, 5, 5, 900, 100);
+    return Advice(test::open_json(fmt::format(
+        R"J({{"schemaVersion": 1, "machineInfo": {{"accelerators": {}}}, "deviceProperties": [{{"id": 0, "name": "H100"}}], "traceEvents": [{}]}})J",
+        accelerators, events.text())));
+  };
+  EXPECT_EQ(program("cudaDeviceSynchronize", 1).cell("H19", "title"),
+            "The CPU does all the work: the program gives this machine's H100 none");
+  EXPECT_FALSE(program("cudaLaunchKernel", 1).has("H19"));
+  EXPECT_FALSE(program("cudaDeviceSynchronize", -1).has("H19"));
 }
 
 }  // namespace

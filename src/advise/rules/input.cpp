@@ -20,13 +20,6 @@ using analyze::LoaderWait;
 
 constexpr std::size_t kMaxWorkerLines = 3;
 
-/// The kind of the rank's first loader that has a known kind.
-LoaderKind loader_kind(const Evidence& e) {
-  for (const analyze::Loader* own : e.mine(e.reports().input_wait.loaders, "Loaders"))
-    if (own->kind != LoaderKind::unknown) return own->kind;
-  return LoaderKind::unknown;
-}
-
 /// The rank's waits for data, in the order of the file.
 std::vector<LoaderWait> loader_waits(const Evidence& e) {
   std::vector<LoaderWait> waits;
@@ -106,7 +99,7 @@ std::string by_workers(const Evidence& e) {
 
 std::optional<Claim> worker_restart(const Evidence& e, Bound) {
   const std::vector<LoaderWait> starts = restarts(e, loader_waits(e));
-  if (starts.size() < 2 || loader_kind(e) != LoaderKind::multi_process) return std::nullopt;
+  if (starts.size() < 2 || e.loader_kind() != LoaderKind::multi_process) return std::nullopt;
   std::int64_t cost = 0;
   for (const LoaderWait& start : starts) report::add_to(cost, cost_of(start));
   Claim f = claim(e, RuleId::I03,
@@ -128,7 +121,7 @@ std::optional<Claim> worker_restart(const Evidence& e, Bound) {
 
 std::optional<Claim> bursts(const Evidence& e, Bound bound) {
   const std::vector<LoaderWait> waits = loader_waits(e);
-  if (loader_kind(e) != LoaderKind::multi_process || !comes_in_bursts(e, waits) ||
+  if (e.loader_kind() != LoaderKind::multi_process || !comes_in_bursts(e, waits) ||
       restarts(e, waits).size() >= 2)
     return std::nullopt;
   const bool host_only = bound == Bound::host_only;
@@ -181,7 +174,7 @@ bool is_in_a_sampler(const OwnPlace& place) { return place.line->line.find("Samp
 /// `in_main`: the loader runs in the training process.
 std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
   const bool host_only = bound == Bound::host_only;
-  if (in_main != (loader_kind(e) == LoaderKind::single_process)) return std::nullopt;
+  if (in_main != (e.loader_kind() == LoaderKind::single_process)) return std::nullopt;
   const bool hidden = in_main && !host_only && e.share(e.idle(IdleCause::input)) < kLoaderShare;
   const std::int64_t waited =
       host_only || hidden ? e.fact(&Facts::host_data_loading) : e.idle(IdleCause::input);
@@ -191,9 +184,9 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
   const bool other = restarts(e, waits).size() >= 2 || comes_in_bursts(e, waits);
   if (!in_main && (other || !always_late(e, bound))) return std::nullopt;
   const std::int64_t beyond = host_only ? beyond_fetching(waited, waits) : waited;
-  const bool fetches = in_main || loader_kind(e) == LoaderKind::multi_process;
+  const bool fetches = in_main || e.loader_kind() == LoaderKind::multi_process;
   if (host_only && fetches && e.share(beyond) < kLoaderShare) return std::nullopt;
-  const auto place = host_only && in_main ? dearest_place(e, &analyze::LineNode::loading) : std::nullopt;
+  const auto place = in_main ? dearest_place(e, &analyze::LineNode::loading) : std::nullopt;
   Claim f = claim(e, in_main ? RuleId::I01 : RuleId::I02,
                   fmt::format("{} of {} per step: {} {}", ns(per_step), ns(e.step_length()),
                               host_only ? "the program" : "the device",

@@ -9,8 +9,8 @@
 
 namespace stepscope::advise {
 
-/// Whether the program was meant for the CPU: it calls no device runtime, and its backend is gloo, mpi or
-/// none.
+/// Whether the program was meant for the CPU: it launches nothing on a device, and its backend is gloo, mpi
+/// or none.
 bool computes_on_cpu(const Evidence& evidence);
 
 std::optional<Claim> optimizer_on_cpu(const Evidence& evidence);         // H03

@@ -38,7 +38,7 @@ std::string with_recording(const Evidence& e, std::int64_t recording) {
 
 bool computes_on_cpu(const Evidence& e) {
   const std::string_view backend = e.backend();
-  return e.fact(&Facts::runtime_calls) == 0 && (backend.empty() || backend == "gloo" || backend == "mpi");
+  return e.fact(&Facts::launches) == 0 && (backend.empty() || backend == "gloo" || backend == "mpi");
 }
 
 std::optional<Claim> optimizer_on_cpu(const Evidence& e) {

@@ -36,6 +36,15 @@ std::vector<trace::Step> between(const std::vector<std::int64_t>& borders) {
   return steps;
 }
 
+/// No device work, nor calls that would start some.
+bool is_of_cpu(const Trace& trace, const Rank& rank) {
+  trace::AskedOnce launches(trace.strings, is_launch_call);
+  const EventTable& e = rank.events;
+  for (Row row = 0; row < e.size(); ++row)
+    if (is_device_work(e.kind[row]) || (e.kind[row] == Kind::runtime && launches(e.name[row]))) return false;
+  return true;
+}
+
 /// The ends of the optimizer's steps. Those without a backward pass since the one before belong to the same
 /// step, as do all between two waits for data of a program that waits for data.
 std::vector<std::int64_t> optimizer_ends(const Trace& trace, const Rank& rank, StringId& name) {
@@ -161,7 +170,7 @@ FoundSteps found_steps(const Trace& trace, const Rank& rank) {
   StringId name = trace::kEmptyString;
   const std::vector<std::int64_t> ends = optimizer_ends(trace, rank, name);
   const EventTable& e = rank.events;
-  const std::vector<Row> operators = main_operators(rank);
+  const std::vector<Row> operators = is_of_cpu(trace, rank) ? main_operators(rank) : std::vector<Row>{};
   if (ends.empty()) return repeated(trace, e, operators);
   if (ends.size() > kFewest && ends.size() < kMostSteps) {
     found.border = trace.text(name);

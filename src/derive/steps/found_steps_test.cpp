@@ -57,15 +57,25 @@ TEST(FoundSteps, TwoPassesOfOneBatch) {
 }
 
 // Three steps are too few to be sure of a repetition; a device's program marks its steps or has none.
-TEST(FoundSteps, NoneInShortProgramsAndOnDevices) {
-  EventText few, device;
+TEST(FoundSteps, NoneInShortProgramsNorInTheLayersOfOneStepOnADevice) {
+  EventText few, layers;
   for (int i = 0; i < 3; ++i) train(few, 50 * i);
-  for (int i = 0; i < 8; ++i) train(device, 50 * i);
-  device.add("cuda_runtime", "cudaLaunchKernel", 5, 5, 402, 1);
+  for (int i = 0; i < 8; ++i) layers.add("cpu_op", "aten::conv2d", 5, 5, 50 * i, 40);
   std::string border;
   EXPECT_EQ(found_in(few, border), Spans{});
-  EXPECT_EQ(found_in(device, border), Spans{});
+  EXPECT_EQ(found_in(layers, border).size(), 7U);
+  layers.add("cuda_runtime", "cudaLaunchKernel", 5, 5, 402, 1);
+  EXPECT_EQ(found_in(layers, border), Spans{});
   EXPECT_EQ(border, "");
+}
+
+TEST(FoundSteps, OfTrainingOnADevice) {
+  EventText events;
+  for (int i = 0; i < 5; ++i) train(events, 50 * i);
+  events.add("cuda_runtime", "cudaLaunchKernel", 5, 5, 402, 1);
+  std::string border;
+  EXPECT_EQ(found_in(events, border), (Spans{{40, 90}, {90, 140}, {140, 190}, {190, 240}}));
+  EXPECT_EQ(border, "Optimizer.step#SGD.step");
 }
 
 // 4 steps of training in 200 µs, then 10 batches of inference in 400 µs.
