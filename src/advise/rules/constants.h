@@ -119,8 +119,7 @@ namespace stepscope::advise {
   X(double, kSlowerOpsShare, 0.4, "of operator time: operators that take 1.3 times as long or longer", "0.47 in a step that lost its CPU, at most 0.18 in 30 other recorded steps") \
   X(double, kHostPace, 1.2, "times the median step's time per operator", "1.24 in a step that lost its CPU, at most 1.13 in others except first steps") \
   X(double, kSamePace, 0.03, "of the median step's time per kernel", "kernels vary by at most 1.5 % in recorded steps") \
-  X(double, kContentionShare, 0.03, "of the window: what other load costs, where only a CPU works", "1 to 2 % in healthy programs on a machine with other jobs") \
-  X(double, kContentionPessimism, 0.7, "of the ideal saving: other load removed", "0.82 or more of it was gained in real and simulated programs; chosen: some load stays") \
+  X(double, kContentionShare, 0.03, "of the window: what other load costs", "1 to 2 % in healthy programs on a machine with other jobs") \
   X(double, kPythonShare, 0.10, "of the window: idle while only Python runs", "interpreter work alone rarely exceeds it unless it is the limit") \
   X(double, kTopFrameShare, 0.20, "of the idle time while only Python runs: in one line of the program", "chosen: below it, no line is worth naming") \
   X(double, kPythonLeast, 0.3, "of a line's time: saved by making it cheaper", "chosen; times (1 − recording's share)") \

@@ -244,7 +244,7 @@ std::optional<Claim> cpu_contention(const Evidence& e, Bound bound) {
     lost += own.excess(i);
     if (slow++ == 0 || pace.host > own.steps[worst]->pace.host) worst = i;
   }
-  if (slow == 0 || (bound == Bound::host_only && e.share(lost) < kContentionShare)) return std::nullopt;
+  if (slow == 0 || e.share(lost) < kContentionShare) return std::nullopt;
   const analyze::StepPace& pace = own.steps[worst]->pace;
   const bool no_kernels = std::isnan(pace.device);
   Claim f = claim(e, RuleId::I06,
@@ -252,13 +252,10 @@ std::optional<Claim> cpu_contention(const Evidence& e, Bound bound) {
                               "else uses the CPU{}",
                               slow, count, times(pace.host), no_kernels ? "" : ", but kernels do not",
                               no_kernels ? ", another program or this one's own workers and threads" : ""));
-  save(f, lost / count, bound == Bound::host_only ? 0 : kContentionPessimism,
-       bound == Bound::host_only ? kSlowedToo : 1);
-  f.confidence = bound == Bound::host_only ? Confidence::low : Confidence::medium;
+  save(f, lost / count, 0, bound == Bound::host_only ? kSlowedToo : 1);
+  f.confidence = Confidence::low;
   f.typical = std::min(1.0, 2 * report::ratio(slow, count));
-  f.because = bound == Bound::host_only
-                  ? "most operators slow down together; whether by another program's work is not recorded"
-                  : "most operators slow down together, not only one";
+  f.because = "most operators slow down together; whether by another program's work is not recorded";
   f.evidence = {
       see::steps(fmt::format("step {} took {} longer; {} of its operator time is in operators that took at "
                              "least 1.3 times as long (slower_ops), device_pace {:.3f}",
@@ -281,11 +278,10 @@ constexpr Rule kStepRules[] = {
      R"(Looks at: `steps`: `host_pace`, `slower_ops`, `device_pace`, `device_length`. Needs at least kStepsToCompare
 steps. Fires when, in a step other than the first, operators that hold kSlowerOpsShare of operator time took
 at least 1.3 times as long per call as in the median step and the median operator `kHostPace` times, kernels
-keep their pace (kSamePace) and the step is longer than the median.
+keep their pace (kSamePace) and the step is longer than the median, if all this is kContentionShare of the window.
 
-Saving: what these steps take beyond the median, spread over all steps; the low end is kContentionPessimism of
-it. Where no device is recorded, the low end is 0, as the file does not say what uses the CPU, and the high end
-kSlowedToo; it must be kContentionShare of the window.
+Saving: up to what these steps take beyond the median, spread over all steps, where no device is recorded kSlowedToo of
+it; from nothing, as the file does not say what uses the CPU.
 
 Silent on: one slow operator; kernels that slow down as well (clock); steps that are not longer.)"},
     {RuleId::H07, "the device idles between steps", true, pause_between_steps,

@@ -67,18 +67,21 @@ Claim wait_claim(const Evidence& e, RuleId id, const Waits& waits, std::string t
   return f;
 }
 
+/// "once", "30 times".
+std::string often(std::int64_t count) {
+  return count <= 1 ? "once" : format_value(count, Unit::count) + " times";
+}
+
 std::optional<Claim> scalar_read(const Evidence& e, Bound) {
   const Waits waits = waits_of_kind(e, WaitKind::scalar);
   const bool many = waits.count >= kManyWaits * e.steps();
   if (waits.calls.empty() || (!many && e.share(waits.cost) < kScalarShare)) return std::nullopt;
   const WaitingCall& dearest = waits.calls.front();
-  Claim f =
-      wait_claim(e, RuleId::S01, waits,
-                 fmt::format("{} of {} per step: the host reads a value from the device {} times per step; "
-                             "{}{} drains the device's queue",
-                             ns(waits.cost / e.steps()), ns(e.step_length()),
-                             format_value(std::max<std::int64_t>(1, waits.count / e.steps()), Unit::count),
-                             dearest.what, dearest.where));
+  Claim f = wait_claim(e, RuleId::S01, waits,
+                       fmt::format("{} of {} per step: the host reads a value from the device {} per step; "
+                                   "{}{} drains the device's queue",
+                                   ns(waits.cost / e.steps()), ns(e.step_length()),
+                                   often(waits.count / e.steps()), dearest.what, dearest.where));
   without(f, waits, Scale::What::waiting);
   if (many && e.share(waits.cost) >= kScalarShare && dearest.where.empty()) {
     f.confidence = Confidence::high;
