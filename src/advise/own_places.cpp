@@ -246,7 +246,8 @@ std::optional<OwnPlace> dearest_place(const Evidence& e, std::int64_t LineNode::
     place.line = lines.front().line;
     place.cost = lines.front().cost;
     place.others = others_of(lines, place.line, whole);
-  } else if (is_part(function.cost, whole, kMuchOfCost) && tree.parent(*function.line) != call) {
+  } else if (is_part(function.cost, whole, kMuchOfCost) &&
+             (tree.parent(*function.line) != call || cost == &LineNode::loading)) {
     place.what = OwnPlace::What::function;
     place.line = function.line;
     place.cost = function.cost;

@@ -1,4 +1,5 @@
-// The source line of a host range, "file(line): function", from Python frames, a recorded call stack or samples.
+// The source line of a host range, "file(line): function", from Python frames, a recorded call stack or
+// samples.
 #pragma once
 
 #include <string_view>

@@ -61,10 +61,12 @@ std::optional<Claim> dearest_line(const Evidence& e) {
   std::string ops;
   if (!named.op.empty()) ops = ": mostly " + named.op;
   if (!ops.empty() && !named.inputs.empty()) ops += " of " + report::short_name(named.inputs, 60);
+  const analyze::LineSums* sums = line_sums(e);
+  const bool goes_backward = sums != nullptr && sums->nodes > 0;
   Claim f = claim(e, RuleId::H10,
-                  fmt::format("{} of {} per step are operators of {}, forward and backward{}{}",
-                              ns(place->cost / e.steps()), ns(e.step_length()),
-                              place->quoted() + place->called_by(), ops, place->rest(e.steps())));
+                  fmt::format("{} of {} per step are operators of {}{}{}{}", ns(place->cost / e.steps()),
+                              ns(e.step_length()), place->quoted() + place->called_by(),
+                              goes_backward ? ", forward and backward" : "", ops, place->rest(e.steps())));
   save(f, place->cost / e.steps(), 0, kWorkMost);
   f.confidence = Confidence::low;
   f.because = "samples of the stack name the line; whether all of its work is needed is not in the file";
@@ -134,12 +136,11 @@ std::optional<Claim> cpu_operator(const Evidence& e, Bound bound) {
   return line ? line : largest_operator(e);
 }
 
-/// The line that calls the operator most, or nullptr.
-const analyze::LineNode* line_of(const Evidence& e, const analyze::CrossedCall& call) {
+/// The line whose dearest operator it is, with inputs of these shapes, or nullptr.
+const analyze::LineNode* line_of(const Evidence& e, const std::string& op, const std::string& inputs) {
   const analyze::LineNode* most = nullptr;
   for (const analyze::LineNode* node : e.mine(e.reports().lines.nodes, "Lines by caller"))
-    if (node->op == call.op && node->inputs == call.inputs && (most == nullptr || node->work > most->work))
-      most = node;
+    if (node->op == op && node->inputs == inputs && (most == nullptr || node->self > most->self)) most = node;
   return most;
 }
 
@@ -149,7 +150,7 @@ std::optional<Claim> crossed_operands(const Evidence& e, Bound bound) {
   for (const analyze::CrossedCall* of : e.mine(e.reports().lines.crossed, "Results of crossed operands"))
     if (most == nullptr || of->work > most->work) most = of;
   if (most == nullptr || e.share(most->work) < kCrossedShare) return std::nullopt;
-  const analyze::LineNode* line = line_of(e, *most);
+  const analyze::LineNode* line = line_of(e, most->op, most->inputs);
   const auto place = dearest_place(e, &analyze::LineNode::element_wise);
   const std::string maker = line == nullptr ? "" : " in " + quoted_line(line->line, line->text);
   const std::string worker = line == nullptr && place ? ", mostly in " + place->quoted() : "";
@@ -166,6 +167,30 @@ std::optional<Claim> crossed_operands(const Evidence& e, Bound bound) {
       "Give both operands the same shape: squeeze(-1) on the one with the 1, or unsqueeze(-1) on the other. "
       "PyTorch broadcasts them without a word, and a loss of all pairs also trains for the wrong thing.";
   f.verify = "No row in `Results of crossed operands` of `stepscope show lines`.";
+  f.effort = Effort::one_line;
+  return f;
+}
+
+std::optional<Claim> scattered_rows(const Evidence& e, Bound bound) {
+  if (bound != Bound::host_only || !computes_on_cpu(e)) return std::nullopt;
+  const auto picks = e.mine(e.reports().lines.scattered, "Rows picked from columns");
+  if (picks.empty() || e.share(picks.front()->time) < kScatteredShare) return std::nullopt;
+  const analyze::ScatteredRows& most = *picks.front();
+  const analyze::LineNode* line = line_of(e, most.op, most.inputs);
+  Claim f =
+      claim(e, RuleId::H20,
+            fmt::format(
+                "{} of {} per step: {} picks rows of a tensor that lies in memory column by column, {}{}",
+                ns(most.time / e.steps()), ns(e.step_length()), most.op, report::short_name(most.inputs, 40),
+                line == nullptr ? "" : ", in " + quoted_line(line->line, line->text)));
+  save(f, most.time / e.steps(), kScatteredLeast, kScatteredMost);
+  f.confidence = Confidence::high;
+  f.because = "the strides of the operand are recorded: each element of a row lies in another part of memory";
+  f.evidence = {see::lines(fmt::format("rows picked from columns, {}", per_step(e, most.time)))};
+  f.remedy =
+      "Copy the tensor into rows once, before the loop: x = x.contiguous(), or np.ascontiguousarray() of an "
+      "array from pandas, whose tables lie by columns.";
+  f.verify = "No row in `Rows picked from columns` of `stepscope show lines`.";
   f.effort = Effort::one_line;
   return f;
 }
@@ -204,6 +229,13 @@ window. Names the line that calls the operator.
 Saving: kCrossedLeast to kSlowedToo of that work.
 
 Silent on: recordings without shapes; operands with as many dimensions, which are crossed on purpose.)"},
+    {RuleId::H20, "rows are picked from a tensor that lies by columns", false, scattered_rows,
+     R"(Looks at: *Rows picked from columns* of `lines`. Fires, where no device works, if the calls with most time take
+kScatteredShare of the window. Names the line whose dearest operator it is.
+
+Saving: kScatteredLeast to kScatteredMost of that time.
+
+Silent on: recordings without strides.)"},
     {RuleId::H19, "the machine has an accelerator, and the program does not use it", false,
      unused_accelerator,
      R"(Looks at: whether the recorder watched a device, and `launches` of `overview`. Fires if it did and there are none.

@@ -50,7 +50,7 @@ DistributedDataParallel.forward: DDP broadcasts buffers from rank 0 and unpacks 
 replay without both, at least `kBroadcastPessimism` of it. That is much where the host limits, and next to
 nothing where the device does. If the recording cannot be replayed: the idle time inside these ranges.
 
-Where no device works: `gloo:broadcast` at least once per step and kCollectiveShare of the window. Saving:
+Where no device works: `gloo:broadcast` once to kMostBroadcasts times per step and kCollectiveShare of the window. Saving:
 kBroadcastPessimism to kSlowedToo of its time.)";
 
 constexpr const char* kNoBroadcast =
@@ -62,7 +62,9 @@ constexpr const char* kNoBroadcast =
 /// The ranks of the CPU's jobs wait in each broadcast.
 std::optional<Claim> broadcast_on_cpu(const Evidence& e) {
   const analyze::Launched& broadcasts = e.launched_in("gloo:broadcast");
-  if (broadcasts.ranges < e.steps() || e.share(broadcasts.host) < kCollectiveShare) return std::nullopt;
+  if (broadcasts.ranges < e.steps() || broadcasts.ranges > kMostBroadcasts * e.steps() ||
+      e.share(broadcasts.host) < kCollectiveShare)
+    return std::nullopt;
   Claim f = claim(e, RuleId::N10,
                   fmt::format("Every forward pass broadcasts the model's buffers: {} of {} per step",
                               ns(broadcasts.host / e.steps()), ns(e.step_length())));

@@ -164,5 +164,25 @@ TEST(OwnLines, NoWorkerRunsASampler) {
   EXPECT_EQ(advice.cell("I01", "remedy").find("num_workers"), std::string::npos);
 }
 
+// 300 of 1,000 µs pick rows of a matrix whose columns lie together.
+TEST(OwnLines, RowsPickedFromColumns) {
+  const auto picked = [](const std::string& dims, const std::string& strides) {
+    return advice_of([&](Loop& l) {
+      l.frame("train.py(9): main", 1000).frame("train.py(30): step", 300);
+      l.op("aten::index", 300, fmt::format(R"("Input Dims": {}, "Input Strides": {})", dims, strides));
+      l.op("aten::mm", 700);
+    });
+  };
+  const Advice advice = picked("[[9000, 244], [[1024]]]", "[[1, 9000], [[1]]]");
+  EXPECT_EQ(
+      advice.cell("H20", "title"),
+      "300 µs of 1.00 ms per step: aten::index picks rows of a tensor that lies in memory column by column, "
+      "[[9000, 244], [[1024]]], in train.py:30 (step)");
+  EXPECT_TRUE(advice.has("H20"));
+  EXPECT_FALSE(picked("[[9000, 244], [[1024]]]", "[[244, 1], [[1]]]").has("H20"));
+  EXPECT_FALSE(picked("[[9000, 7], [[1024]]]", "[[1, 9000], [[1]]]").has("H20"));  // few columns
+  EXPECT_FALSE(picked("[[9000], [[1024]]]", "[[1], [[1]]]").has("H20"));
+}
+
 }  // namespace
 }  // namespace stepscope::advise

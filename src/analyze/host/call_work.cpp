@@ -8,6 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "trace/asked_once.h"
+
 namespace stepscope::analyze {
 namespace {
 
@@ -56,6 +58,20 @@ std::int64_t crossed_size(std::string_view op, std::string_view inputs) {
   return shapes[0][0] >= kFewestCrossed ? shapes[0][0] : 0;
 }
 
+/// Operators that read whole rows of their first operand.
+bool picks_rows(std::string_view op) {
+  return op == "aten::index" || op == "aten::index_select" || op == "aten::embedding";
+}
+
+constexpr std::int64_t kFewestColumns = 8;  // fewer lie in about as many cache lines as rows would
+
+/// Whether the first operand is a matrix of enough columns, each of which lies together.
+bool lies_by_columns(std::string_view dims, std::string_view strides) {
+  const auto shape = shapes_in(dims), steps = shapes_in(strides);
+  if (shape.empty() || steps.empty() || shape[0].size() != 2 || steps[0].size() != 2) return false;
+  return shape[0][1] >= kFewestColumns && steps[0][0] == 1 && steps[0][1] >= shape[0][0] && shape[0][0] > 1;
+}
+
 std::vector<CrossedCall> crossed_among(const std::vector<CallWork>& calls) {
   std::vector<CrossedCall> crossed;
   for (const CallWork& call : calls) {
@@ -93,6 +109,40 @@ const report::Sheet<CrossedCall> kCrossedCallSheet{"Results of crossed operands"
                                                     {"inputs", &CrossedCall::inputs},
                                                     {"result", &CrossedCall::result},
                                                     {"work", &CrossedCall::work, Unit::ns}}};
+
+const report::Sheet<ScatteredRows> kScatteredRowsSheet{
+    "Rows picked from columns",
+    report::Shape::table,
+    {report::rank_field<ScatteredRows>(&ScatteredRows::rank),
+     {"op", &ScatteredRows::op},
+     {"inputs", &ScatteredRows::inputs},
+     {"calls", &ScatteredRows::calls, Unit::count},
+     {"time", &ScatteredRows::time, Unit::ns}}};
+
+void add_scattered_rows(std::vector<ScatteredRows>& picks, const trace::Trace& trace, const trace::Rank& rank,
+                        timeline::Interval window, const std::vector<Row>& operators) {
+  const trace::EventTable& e = rank.events;
+  const trace::ArgReader shapes(trace, rank, "Input Dims"), strides(trace, rank, "Input Strides");
+  trace::AskedOnce picking(trace.strings, picks_rows);
+  std::map<std::tuple<trace::StringId, trace::StringId, trace::StringId>, ScatteredRows> sums;
+  for (const Row row : operators) {
+    if (!window.contains(e.start[row]) || !picking(e.name[row])) continue;
+    ScatteredRows& sum = sums[{e.name[row], shapes.id(row), strides.id(row)}];
+    ++sum.calls;
+    report::add_to(sum.time, e.duration(row));
+  }
+  const std::size_t first = picks.size();
+  for (auto& [key, sum] : sums) {
+    const auto& [op, dims, steps] = key;
+    if (!lies_by_columns(trace.text(dims), trace.text(steps))) continue;
+    sum.rank = rank.rank;
+    sum.op = trace.text(op);
+    sum.inputs = trace.text(dims);
+    picks.push_back(std::move(sum));
+  }
+  std::stable_sort(picks.begin() + static_cast<std::ptrdiff_t>(first), picks.end(),
+                   [](const ScatteredRows& a, const ScatteredRows& b) { return a.time > b.time; });
+}
 
 void add_call_work(std::vector<CallWork>& calls, std::vector<CrossedCall>& crossed, const trace::Trace& trace,
                    const trace::Rank& rank, timeline::Interval window, const std::vector<Row>& operators,

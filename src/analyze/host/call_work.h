@@ -33,6 +33,19 @@ struct CrossedCall {
 };
 extern const report::Sheet<CrossedCall> kCrossedCallSheet;
 
+/// Calls that pick rows of a matrix that lies in memory column by column. Times in ns within the window.
+struct ScatteredRows {
+  std::int64_t rank = -1;
+  std::string op, inputs;
+  std::int64_t calls = 0;
+  std::int64_t time = 0;
+};
+extern const report::Sheet<ScatteredRows> kScatteredRowsSheet;
+
+/// Adds calls as `ScatteredRows` says, most time first. `operators`: as below.
+void add_scattered_rows(std::vector<ScatteredRows>& picks, const trace::Trace& trace, const trace::Rank& rank,
+                        timeline::Interval window, const std::vector<trace::Row>& operators);
+
 /// Adds the 50 with most work, most first. `operators`: the main thread's outermost ones, in order.
 /// `crossed`: of each result's shape the call with most work.
 void add_call_work(std::vector<CallWork>& calls, std::vector<CrossedCall>& crossed, const trace::Trace& trace,

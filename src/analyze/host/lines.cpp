@@ -90,6 +90,7 @@ class RankLines {
     add_element_wise();
     of.sums.push_back(sums);
     add_worker_lines(of.workers, trace_, rank_, main_, window_);
+    add_scattered_rows(of.scattered, trace_, rank_, window_, main_operators_);
     add_call_work(of.calls, of.crossed, trace_, rank_, window_, main_operators_, nodes_);
     add_tree(of);
     add_lines(of);

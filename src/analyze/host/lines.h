@@ -70,6 +70,7 @@ struct Lines {
   std::vector<LineSums> sums;
   std::vector<CallWork> calls;       ///< by rank, most work first; needs no stacks
   std::vector<CrossedCall> crossed;  ///< by rank, one per shape of the result; needs no stacks
+  std::vector<ScatteredRows> scattered;  ///< by rank, most time first; needs no stacks
   std::vector<WorkerLine> workers;   ///< by rank, most `self` first
   std::vector<std::string> notes;
 };

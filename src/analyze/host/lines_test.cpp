@@ -121,6 +121,19 @@ TEST(Lines, ShortOperators) {
   EXPECT_EQ(cell(lines, "train.py(20): f", "calling"), "290000");  // 9 × 30 and 2 × 10
 }
 
+// As torch.profiler writes them: files of packages without the folder that the packages are in.
+TEST(Lines, OfAPackageBelongToItsCaller) {
+  EventText events;
+  events.add("user_annotation", "ProfilerStep#1", 5, 5, 0, 400);
+  for (const char* frame :
+       {"train.py(20): store", "numpy/lib/_npyio_impl.py(756): _savez", "zipfile.py(1153): write"})
+    events.add("python_function", frame, 5, 5, 0, 300);
+  events.add("python_function", "datasets/tiles.py(3): read", 5, 5, 300, 100);  // a folder of the program
+  const report::Table lines = lines_in(events).tables[0];
+  EXPECT_EQ(cells(lines, "line"), (Cells{"train.py(20): store", "datasets/tiles.py(3): read"}));
+  EXPECT_EQ(cell(lines, "train.py(20): store", "calls"), "zipfile.py(1153): write");
+}
+
 TEST(Lines, WithoutStacks) {
   EventText events;
   events.add("cpu_op", "aten::add", 5, 5, 0, 10);

@@ -12,7 +12,7 @@ namespace stepscope::derive {
 std::string_view file_and_line(std::string_view frame);
 
 /// By the list of the program's lines, if the recorder wrote one. Without it, everything that is not below
-/// site-packages, not PyTorch's and not in a well-known module of Python's library.
+/// site-packages, not PyTorch's, and not in a well-known package or module of Python's library.
 class OwnFrames {
  public:
   OwnFrames(const trace::Trace& trace, const trace::Rank& rank);
