@@ -68,10 +68,10 @@ struct Lines {
   std::vector<LineCost> lines;  ///< by rank, most `total` first
   std::vector<LineNode> nodes;  ///< by rank; a node after its parent, siblings by `total`
   std::vector<LineSums> sums;
-  std::vector<CallWork> calls;       ///< by rank, most work first; needs no stacks
-  std::vector<CrossedCall> crossed;  ///< by rank, one per shape of the result; needs no stacks
+  std::vector<CallWork> calls;           ///< by rank, most work first; needs no stacks
+  std::vector<CrossedCall> crossed;      ///< by rank, one per shape of the result; needs no stacks
   std::vector<ScatteredRows> scattered;  ///< by rank, most time first; needs no stacks
-  std::vector<WorkerLine> workers;   ///< by rank, most `self` first
+  std::vector<WorkerLine> workers;       ///< by rank, most `self` first
   std::vector<std::string> notes;
 };
 Lines lines_of(const Derived& derived);
