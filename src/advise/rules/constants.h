@@ -176,7 +176,7 @@ namespace stepscope::advise {
   X(double, kCrossedShare, 0.02, "of the window: work on results of N × N elements where N were meant", "as kScalarShare: a small part is not worth a finding") \
   X(std::int64_t, kMostBroadcasts, 8, "per step: more are the program's own", "DistributedDataParallel joins a model's buffers into one broadcast per data type") \
   X(double, kScatteredShare, 0.02, "of the window: picking rows from columns", "as kScalarShare: a small part is not worth a finding") \
-  X(double, kScatteredLeast, 0.5, "of that time: saved at least", "0.68 and 0.74 of it were saved in turbine_wear and heat_pumps of bench/unseen") \
+  X(double, kScatteredLeast, 0.5, "of that time: saved at least", "0.68 and 0.74 of it were saved in turbine_wear and heat_pumps of bench/unseen, on a busy machine") \
   X(double, kScatteredMost, 0.95, "of that time: saved at most", "chosen: the rows still have to be read") \
   X(double, kCrossedLeast, 0.8, "of that work: saved at least", "what is left has N of N × N elements; operators that only look alike may be wanted") \
   X(double, kPaddingShare, 0.25, "of the elements of padded batches: padding", "0.61 in batches drawn at random, 0.02 in batches by length (saga_words in bench/unseen)") \
