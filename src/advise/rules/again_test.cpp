@@ -53,10 +53,11 @@ TEST(Again, BackwardForEachLoss) {
 }
 
 TEST(Again, BuffersAreBroadcastInEveryForward) {
-  const auto broadcast = [](int time) {
+  const auto broadcast = [](int time, int pieces = 1) {
     return advice_of([=](Loop& l) {
-      l.op("DistributedDataParallel.forward", 100).beside("gloo:broadcast", 0, time).pass(time);
-      l.op("aten::mm", 900 - time);
+      l.op("DistributedDataParallel.forward", 100);
+      for (int i = 0; i < pieces; ++i) l.beside("gloo:broadcast", i * time / pieces, time / pieces);
+      l.pass(time).op("aten::mm", 900 - time);
     });
   };
   const Advice advice = broadcast(300);
@@ -65,6 +66,8 @@ TEST(Again, BuffersAreBroadcastInEveryForward) {
   EXPECT_EQ(advice.cell("N10", "saving_low"), "150000");
   EXPECT_EQ(advice.cell("N10", "saving_high"), "360000");
   EXPECT_FALSE(broadcast(29).has("N10"));
+  EXPECT_TRUE(broadcast(360, 8).has("N10"));
+  EXPECT_FALSE(broadcast(360, 9).has("N10"));  // the program's own
 }
 
 // Without a line, the finding names the call with its sizes: 2 × 250 µs forward, 2 × 100 µs backward.
