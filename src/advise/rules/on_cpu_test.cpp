@@ -101,6 +101,18 @@ TEST(OnCpu, ManyCollectives) {
   EXPECT_FALSE(advice_of(loop(50)).has("H07"));  // the thread waits, which is no pause of the program
 }
 
+TEST(OnCpu, ManyCollectivesNameTheLineThatCallsThem) {
+  const Advice advice = advice_of([](Loop& l) {
+    l.frame("train.py(9): main", 3505).op("aten::mm", 2000).frame("train.py(31): average", 1505);
+    l.pass(5).frame("torch/distributed/distributed_c10d.py(80): all_reduce", 1500);
+    for (int i = 0; i < 50; ++i) l.beside("gloo:all_reduce", 5, 20).op("c10d::allreduce_", 5).pass(25);
+  });
+  EXPECT_EQ(
+      advice.cell("N02", "title"),
+      "50 collectives per step, 20.0 µs each on average: they cost latency, not bandwidth; most of them by "
+      "train.py:31 (average), called by train.py:9 (main)");
+}
+
 // The backward pass takes 2 ms, and a reduction of 1 ms begins after it.
 TEST(OnCpu, ReductionBehindTheBackwardPass) {
   const std::string node = "autograd::engine::evaluate_function: AddmmBackward0";

@@ -116,9 +116,12 @@ bool too_many(const Evidence& e, const CollectivesOnCpu& all) {
 std::optional<Claim> many_collectives_on_cpu(const Evidence& e) {
   const CollectivesOnCpu all = collectives_on_cpu(e);
   if (!too_many(e, all)) return std::nullopt;
-  Claim f = claim(e, RuleId::N02,
-                  fmt::format("{} collectives per step, {} each on average: they cost latency, not bandwidth",
-                              format_value(all.count / e.steps(), Unit::count), ns(all.total / all.count)));
+  const auto place = dearest_place(e, &analyze::LineNode::communicating);
+  Claim f =
+      claim(e, RuleId::N02,
+            fmt::format("{} collectives per step, {} each on average: they cost latency, not bandwidth{}",
+                        format_value(all.count / e.steps(), Unit::count), ns(all.total / all.count),
+                        place ? "; most of them by " + place->quoted() + place->called_by() : ""));
   save(f, all.exposed / e.steps(), kMergedLeast, kSlowedToo);
   f.confidence = Confidence::high;
   f.because = "their number and length are in the file";

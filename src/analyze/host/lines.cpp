@@ -49,10 +49,9 @@ class RankLines {
         backward_calls_(trace_.strings, derive::is_backward_call),
         module_calls_(trace_.strings, is_module_call),
         checkpoint_calls_(trace_.strings, is_checkpoint_call),
-        in_traceback_(trace_.strings,
-                      [](std::string_view frame) { return frame.starts_with("traceback.py("); }),
-        recomputing_(trace_.strings,
-                     [](std::string_view frame) { return has(frame, "torch/utils/checkpoint.py("); }),
+        distributed_calls_(trace_.strings, is_distributed_call),
+        in_traceback_(trace_.strings, is_traceback),
+        recomputing_(trace_.strings, is_checkpointing),
         shapes_(trace_, rank, "Input Dims"),
         main_operators_(derive::outermost_operators(trace_, rank, main)),
         nodes_(derive::nodes_with_makers(trace_, rank)) {
@@ -155,6 +154,8 @@ class RankLines {
     sum.time += time;
     sum.in_ops += derive::time_in(piece, in_ops_);
     sum.loading += derive::time_in(piece, loading_);
+    if (std::ranges::any_of(callees, [&](StringId frame) { return distributed_calls_(frame); }))
+      sum.communicating += time;
     if (pass != Pass::outside) sum.in_backward += time;
     if (pass == Pass::outside) sum.besides += derive::time_in(piece, besides_);
     if (pass == Pass::hook) sum.besides += time - derive::time_in(piece, below_nodes_);
@@ -267,6 +268,7 @@ class RankLines {
     calling_of_ = added_up(&PathSum::calling);
     const std::vector<Time> back = added_up(&PathSum::called_back), work = added_up(&PathSum::work),
                             element_wise = added_up(&PathSum::element_wise),
+                            communicating = added_up(&PathSum::communicating),
                             in_backward = added_up(&PathSum::in_backward);
     for (std::size_t p = 0; p < back.size(); ++p) calling_of_[p] += back[p];
     std::vector<std::int64_t> place(paths_.size(), -1);
@@ -290,6 +292,7 @@ class RankLines {
                           sums_[path].backward,
                           work[path],
                           element_wise[path],
+                          communicating[path],
                           0,
                           {},
                           {},
@@ -366,7 +369,7 @@ class RankLines {
   const Column<StackPiece> pieces_;
   derive::OwnFrames own_;
   trace::AskedOnce<bool (*)(std::string_view)> backward_calls_, module_calls_, checkpoint_calls_,
-      in_traceback_, recomputing_;
+      distributed_calls_, in_traceback_, recomputing_;
   const trace::ArgReader shapes_;
   const std::vector<Row> main_operators_;
   const std::vector<derive::NodeOf> nodes_;

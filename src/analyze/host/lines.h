@@ -37,14 +37,15 @@ struct LineNode {
   std::string line, text;
   std::int64_t total = 0, self = 0, loading = 0, besides = 0, calling = 0, ops = 0;
   std::int64_t backward = 0;
-  std::int64_t work = 0;          ///< operators that it and the lines below called, with their backward pass
-  std::int64_t element_wise = 0;  ///< of `work`, in element-wise operators
-  std::int64_t repeats = 0;       ///< most calls of one operator by the line itself
-  std::string op;                 ///< the operator of its own with most `work`; "" for none
-  std::string inputs;             ///< shapes of the longest call of `op`, as the file writes them
-  bool calls_module = false;      ///< it calls an nn.Module in which lines of the program run
-  bool checkpoints = false;       ///< it calls torch.utils.checkpoint
-  std::int64_t in_backward = 0;   ///< of `total`, inside a backward pass that it or a line below it called
+  std::int64_t work = 0;           ///< operators that it and the lines below called, with their backward pass
+  std::int64_t element_wise = 0;   ///< of `work`, in element-wise operators
+  std::int64_t communicating = 0;  ///< of `total`, in calls of torch.distributed
+  std::int64_t repeats = 0;        ///< most calls of one operator by the line itself
+  std::string op;                  ///< the operator of its own with most `work`; "" for none
+  std::string inputs;              ///< shapes of the longest call of `op`, as the file writes them
+  bool calls_module = false;       ///< it calls an nn.Module in which lines of the program run
+  bool checkpoints = false;        ///< it calls torch.utils.checkpoint
+  std::int64_t in_backward = 0;    ///< of `total`, inside a backward pass that it or a line below it called
 
   std::string_view place() const;  ///< "file(line)"
 };

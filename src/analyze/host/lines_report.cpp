@@ -38,6 +38,7 @@ const report::Sheet<LineNode> kNodeSheet{"Lines by caller",
                                           {"ops", &LineNode::ops, Unit::count},
                                           {"work", &LineNode::work, Unit::ns},
                                           {"element_wise", &LineNode::element_wise, Unit::ns},
+                                          {"communicating", &LineNode::communicating, Unit::ns},
                                           {"repeats", &LineNode::repeats, Unit::count},
                                           {"op", &LineNode::op, Role::detail},
                                           {"inputs", &LineNode::inputs, Role::detail}}};

@@ -17,9 +17,15 @@ inline bool is_module_call(std::string_view frame) {
          (has(frame, "torch/nn/modules/module.py(") && frame.ends_with("_call_impl"));
 }
 
+inline bool is_checkpointing(std::string_view frame) { return has(frame, "torch/utils/checkpoint.py("); }
+
 inline bool is_checkpoint_call(std::string_view frame) {
-  return has(frame, "torch/utils/checkpoint.py(") && frame.ends_with(": checkpoint");
+  return is_checkpointing(frame) && frame.ends_with(": checkpoint");
 }
+
+inline bool is_traceback(std::string_view frame) { return frame.starts_with("traceback.py("); }
+
+inline bool is_distributed_call(std::string_view frame) { return has(frame, "torch/distributed/"); }
 
 /// The calls of one operator by a line. Times in ns, with the backward pass.
 struct OpSum {
@@ -31,7 +37,7 @@ struct OpSum {
 /// What a path of lines cost, without the paths below it.
 struct PathSum {
   timeline::Time time = 0, in_ops = 0, loading = 0, besides = 0, calling = 0, backward = 0, called_back = 0;
-  timeline::Time work = 0, element_wise = 0;
+  timeline::Time work = 0, element_wise = 0, communicating = 0;
   std::int64_t ops = 0;
   timeline::Time first = 0, last = 0;  ///< of `time`, in the first and in the last third of the window
   timeline::Time in_backward = 0;
