@@ -62,6 +62,10 @@ TEST(Bound, TheCostOfRecordingNamesWhatWasOn) {
   const std::string python =
       R"J({"ph": "X", "cat": "python_function", "name": "f", "pid": 5, "tid": 5, "ts": 0, "dur": 10})J";
   EXPECT_TRUE(has(remedies(events + python), "Compare with a run without with_stack."));
+  const std::string shaped =
+      R"J({"ph": "X", "cat": "cpu_op", "name": "a", "pid": 5, "tid": 5, "ts": 11, "dur": 1,
+      "args": {"Input Dims": [[2]]}})J";
+  EXPECT_TRUE(has(remedies(events + shaped), "Compare with a run without record_shapes."));
   events.pop_back();
   EXPECT_TRUE(has(remedies(events), "Compare with the step time without the profiler."));
 }

@@ -88,11 +88,14 @@ std::optional<Health> blind_wait(const Evidence& e) {
       "other tool (nsys, ncu, rocprof, DCGM) that traces this device at the same time.");
 }
 
+/// The options that cost: stacks, else shapes (PyTorch copies each op's inputs); and memory.
 std::string costly_options(const Evidence& e) {
-  const bool stacks = e.fact(&Facts::python_calls) > 0, memory = e.fact(&Facts::memory_records) > 0;
-  if (!stacks && !memory) return "Compare with the step time without the profiler.";
-  return fmt::format("Compare with a run without {}{}{}.", stacks ? "with_stack" : "",
-                     stacks && memory ? " and " : "", memory ? "profile_memory" : "");
+  const bool stacks = e.fact(&Facts::python_calls) > 0, memory = e.fact(&Facts::memory_records) > 0,
+             shapes = e.fact(&Facts::with_shapes) > 0;
+  const char* first = stacks ? "with_stack" : shapes ? "record_shapes" : "";
+  if (*first == '\0' && !memory) return "Compare with the step time without the profiler.";
+  return fmt::format("Compare with a run without {}{}{}.", first, *first != '\0' && memory ? " and " : "",
+                     memory ? "profile_memory" : "");
 }
 
 std::optional<Health> profiler_cost(const Evidence& e) {
