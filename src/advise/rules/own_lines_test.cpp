@@ -158,6 +158,20 @@ TEST(OwnLines, LoadingThatWorkersWouldTakeOver) {
   EXPECT_FALSE(loading(3400, "Songs.__getitem__").has("I01"));
 }
 
+// No line of the dataset takes much of the 8 ms, and the loop over the loader calls them all.
+TEST(OwnLines, LoadingOfManyLinesNamesTheirFunction) {
+  const Advice advice = advice_of([&](Loop& l) {
+    l.frame("train.py(9): main", 40'000);
+    l.range("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 0);
+    l.around("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 8000);
+    for (int line = 62; line < 70; ++line)
+      l.frame(fmt::format("train.py({}): Songs.__getitem__", line), 1000).pass(1000);
+    l.op("aten::mm", 32'000);
+  });
+  EXPECT_NE(advice.cell("I01", "title").find("Songs.__getitem__ in train.py"), std::string::npos)
+      << advice.cell("I01", "title");
+}
+
 TEST(OwnLines, NoWorkerRunsASampler) {
   const Advice advice = loading(8000, "TagSampler.__iter__");
   EXPECT_NE(advice.cell("I01", "title").find("train.py:62 (TagSampler.__iter__)"), std::string::npos);
