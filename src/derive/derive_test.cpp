@@ -156,7 +156,9 @@ TEST(Steps, HostRowsByStartAndDeviceRowsByLaunch) {
                   {"user_annotation", "ProfilerStep#5", 1, 10, 10},
                   {"cuda_runtime", "launch", 1, 8, 1, R"("correlation":7)"},
                   {"kernel", "late kernel", 7, 15, 30, R"("correlation":7)", 0},
-                  {"kernel", "unlaunched", 7, 12, 1, "", 0},
+                  {"kernel", "before the recording", 7, 12, 1, "", 0},
+                  {"kernel", "lost launch", 7, 46, 1, "", 0},
+                  {"kernel", "no launches", 8, 12, 1, "", 0},
                   {"cpu_op", "at the end", 1, 20, 1},
                   {"cpu_op", "behind", 1, 25, 1}};
   ASSERT_EQ(d.rank().steps.size(), 2u);
@@ -165,7 +167,9 @@ TEST(Steps, HostRowsByStartAndDeviceRowsByLaunch) {
   EXPECT_EQ(d.rank().steps[1].device_end, trace::kNoTime) << "it launched nothing";
   EXPECT_EQ(d.step("launch"), 0);
   EXPECT_EQ(d.step("late kernel"), 0) << "its launch lies in the first step";
-  EXPECT_EQ(d.step("unlaunched"), 1);
+  EXPECT_EQ(d.step("before the recording"), -1) << "a stream keeps the order of launches";
+  EXPECT_EQ(d.step("lost launch"), 0) << "that of the kernel before it";
+  EXPECT_EQ(d.step("no launches"), 1) << "its stream has no launches: by its start";
   EXPECT_EQ(d.step("behind"), -1);
 }
 

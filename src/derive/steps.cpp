@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "derive/stages.h"
 #include "derive/steps/found_steps.h"
@@ -122,12 +124,36 @@ void fill_host_steps(const trace::Trace& trace, trace::Rank& rank) {
   for (const Row row : rank.host_rows()) e.step[row] = step_at(e.start[row]);
 }
 
+namespace {
+
+/// Tracks with device work whose launch is recorded.
+std::vector<bool> tracks_with_launches(const trace::Rank& rank) {
+  std::vector<bool> with(rank.tracks.size(), false);
+  const EventTable& e = rank.events;
+  for (const Row row : rank.device_rows())
+    if (is_device_work(e.kind[row]) && e.launch[row] != kNoRow) with[e.track[row]] = true;
+  return with;
+}
+
+}  // namespace
+
+/// Device work belongs to the step that launched it. Where that is not recorded: to the step of the work
+/// before it on its stream, as streams keep their order; to none at the stream's begin, which was launched
+/// before the recording began. Without any launch on its stream: to the step at its start.
 void fill_device_steps(trace::Rank& rank) {
   EventTable& e = rank.events;
   StepAt step_at(rank.steps);
+  const std::vector<bool> with_launches = tracks_with_launches(rank);
+  trace::TrackId track = 0;
+  std::int32_t before = -1;
   for (const Row row : rank.device_rows()) {
-    e.step[row] = e.launch[row] != kNoRow ? e.step[e.launch[row]] : step_at(e.start[row]);
-    if (e.step[row] < 0 || !is_device_work(e.kind[row]) || e.launch[row] == kNoRow) continue;
+    const bool launched = e.launch[row] != kNoRow;
+    if (e.track[row] != std::exchange(track, e.track[row])) before = -1;
+    e.step[row] = launched                                                     ? e.step[e.launch[row]]
+                  : is_device_work(e.kind[row]) && with_launches[e.track[row]] ? before
+                                                                               : step_at(e.start[row]);
+    if (launched && is_device_work(e.kind[row])) before = e.step[row];
+    if (e.step[row] < 0 || !is_device_work(e.kind[row]) || !launched) continue;
     Step& step = rank.steps[static_cast<std::size_t>(e.step[row])];
     step.device_end = std::max(step.device_end, e.end[row]);
   }
