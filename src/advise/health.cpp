@@ -153,12 +153,12 @@ std::optional<Health> no_device(const Evidence& e) {
   if (device_rows(e) > 0) return std::nullopt;
   if (e.without_accelerator())
     return row(e, HealthId::Q10, HealthClass::A,
-               "This machine has no accelerator: the CPU does all the work.", "nothing", "");
+               "This machine has no accelerator: the CPU does all the work.", "", "");
   if (!e.unused_accelerator().empty())
     return row(e, HealthId::Q10, HealthClass::A,
                fmt::format("The program gives this machine's {} no work: the CPU does all of it.",
                            e.unused_accelerator()),
-               "nothing", "");
+               "", "");
   return row(e, HealthId::Q10, HealthClass::A, "No device activity is recorded: host times only.",
              "everything about devices",
              "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] (XPU, MTIA …); if that was set, "
