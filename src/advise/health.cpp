@@ -92,9 +92,9 @@ std::optional<Health> blind_wait(const Evidence& e) {
 std::string costly_options(const Evidence& e) {
   const bool stacks = e.fact(&Facts::python_calls) > 0, memory = e.fact(&Facts::memory_records) > 0,
              shapes = e.fact(&Facts::with_shapes) > 0;
-  const char* first = stacks ? "with_stack" : shapes ? "record_shapes" : "";
-  if (*first == '\0' && !memory) return "Compare with the step time without the profiler.";
-  return fmt::format("Compare with a run without {}{}{}.", first, *first != '\0' && memory ? " and " : "",
+  const std::string_view first = stacks ? "with_stack" : shapes ? "record_shapes" : "";
+  if (first.empty() && !memory) return "Compare with the step time without the profiler.";
+  return fmt::format("Compare with a run without {}{}{}.", first, !first.empty() && memory ? " and " : "",
                      memory ? "profile_memory" : "");
 }
 

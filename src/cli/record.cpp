@@ -108,8 +108,8 @@ int report_on(const Call& call, std::vector<std::string> recordings) {
 void say_where(const Call& call, const fs::path& folder) {
   say(fmt::format("recorded in {}", folder.string()));
   if (call.params.text("stacks", "sampled") != "calls" || !call.params.flag("memory"))
-    say("Where the report names with_stack or profile_memory, use --stacks calls or --memory; without "
-        "record_shapes is --no-shapes.");
+    say("The report names torch.profiler's options: here with_stack is --stacks calls, profile_memory is "
+        "--memory, and no record_shapes is --no-shapes.");
 }
 
 int run_record(const Call& call) {

@@ -149,12 +149,15 @@ void fill_device_steps(trace::Rank& rank) {
   for (const Row row : rank.device_rows()) {
     const bool launched = e.launch[row] != kNoRow;
     if (e.track[row] != std::exchange(track, e.track[row])) before = -1;
-    e.step[row] = launched                                                     ? e.step[e.launch[row]]
-                  : is_device_work(e.kind[row]) && with_launches[e.track[row]] ? before
-                                                                               : step_at(e.start[row]);
-    if (launched && is_device_work(e.kind[row])) before = e.step[row];
-    if (e.step[row] < 0 || !is_device_work(e.kind[row]) || !launched) continue;
-    Step& step = rank.steps[static_cast<std::size_t>(e.step[row])];
+    const bool works = is_device_work(e.kind[row]);
+    if (launched)
+      e.step[row] = e.step[e.launch[row]];
+    else
+      e.step[row] = works && with_launches[e.track[row]] ? before : step_at(e.start[row]);
+    if (!launched || !works) continue;
+    before = e.step[row];
+    if (before < 0) continue;
+    Step& step = rank.steps[static_cast<std::size_t>(before)];
     step.device_end = std::max(step.device_end, e.end[row]);
   }
 }

@@ -40,8 +40,9 @@ reduced, or may be (training, sizes not recorded), it is also small if its row's
 limits, also with collectives at 0 (buckets hide behind the backward pass) to 0.7 of their length. The finding
 blames latency, with high confidence, only if collectives shorter than 50 µs take most of their time
 (`brief`). Tensor-parallel inference needs 70 larger ones per step; the next operator waits for each, so they
-cannot be merged. Without a device: as many collectives on the CPU (`host_time`) with that exposed share; the line that calls
-them is the dearest by `communicating` (`lines`); saving `kMergedLeast` to `kSlowedToo` of the exposed time.)";
+cannot be merged. Without a device: as many collectives on the CPU (`host_time`) with that exposed share; the
+line that calls them is the dearest by `communicating` (`lines`); saving `kMergedLeast` to `kSlowedToo` of the
+exposed time.)";
 
 std::optional<Claim> many_collectives(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only) return many_collectives_on_cpu(e);

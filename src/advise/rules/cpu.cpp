@@ -229,13 +229,6 @@ window. Names the line that calls the operator.
 Saving: kCrossedLeast to kSlowedToo of that work.
 
 Silent on: recordings without shapes; operands with as many dimensions, which are crossed on purpose.)"},
-    {RuleId::H20, "rows are picked from a tensor that lies by columns", false, scattered_rows,
-     R"(Looks at: *Rows picked from columns* of `lines`. Fires, where no device works, if the calls with most time take
-kScatteredShare of the window. Names the line whose dearest operator it is.
-
-Saving: kScatteredLeast to kScatteredMost of that time.
-
-Silent on: recordings without strides.)"},
     {RuleId::H19, "the machine has an accelerator, and the program does not use it", false,
      unused_accelerator,
      R"(Looks at: whether the recorder watched a device, and `launches` of `overview`. Fires if it did and there are none.
@@ -243,6 +236,13 @@ Silent on: recordings without strides.)"},
 Saving: none is estimated: how fast the device would be is not in the file.
 
 Silent on: files of torch.profiler, which do not say whether devices were watched.)"},
+    {RuleId::H20, "rows are picked from a tensor that lies by columns", false, scattered_rows,
+     R"(Looks at: *Rows picked from columns* of `lines`. Fires, where no device works, if the calls with most time take
+kScatteredShare of the window. Names the line whose dearest operator it is.
+
+Saving: kScatteredLeast to kScatteredMost of that time.
+
+Silent on: recordings without strides.)"},
 };
 
 }  // namespace
