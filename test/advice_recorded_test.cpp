@@ -172,11 +172,11 @@ TEST(RecordedAdvice, SavingsAreOfTheSizeThatTheStepAllows) {
 TEST(RecordedAdvice, WhatLimitsNextAndWhatTheProfilerHides) {
   if (test::recorded_traces().empty()) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
   EXPECT_EQ(test::cells(advice(path_of("mi300_resnet_checkpointing/")).tables[1], "aside")[0],
-            "then the host keeps the step at 16.2 ms; up to 8.8 ms if no profiler slows the host");
+            "Then the host keeps the step at 16.2 ms; up to 8.8 ms if no profiler slows the host");
   const report::Report qwen = advice(path_of("h100_qwen1.5_0.5b/"));
   EXPECT_NE(test::cells(qwen.tables[0], "headline")[0].find("nearly balanced"), std::string::npos);
   EXPECT_EQ(test::cells(qwen.tables[1], "aside")[0].substr(0, 41),
-            "then the host keeps the step at 33.0 ms; ");
+            "Then the host keeps the step at 33.0 ms; ");
 }
 
 // The device's matrix work could take a third of its time, but the host keeps the step as long: P01 saves

@@ -36,8 +36,7 @@ TEST(Bound, AMachineWithoutAnAcceleratorNeedsNoDeviceActivity) {
   const report::Report report = as_report(verdict(derived, gather(derived, 1)));
   EXPECT_EQ(cells(report.tables[0], "headline"),
             Cells{"The CPU does all the work: 100 % of the recorded 1.00 ms is operators and modules."});
-  EXPECT_EQ(cells(report.tables[2], "what")[0],
-            "This machine has no accelerator: the CPU does all the work.");
+  for (const std::string& id : cells(report.tables[2], "id")) EXPECT_NE(id, "Q10");
 }
 
 // One kernel, 10 µs after the return of a launch call that took 1990 µs: no record is missing.

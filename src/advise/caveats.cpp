@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "advise/health.h"
 #include "analyze/analyses.h"
 
@@ -21,10 +19,9 @@ std::vector<std::string> caveats(const analyze::Derived& derived) {
   const trace::Trace& trace = derived.trace();
   std::vector<std::string> out;
   for (const trace::Rank& rank : trace.ranks) {
-    const std::vector<Health> rows = check_health(Evidence(reports, rank.rank));
-    const auto no_device = [](const Health& row) { return row.id == HealthId::Q10; };
-    if (std::any_of(rows.begin(), rows.end(), no_device)) continue;
-    for (const Health& row : rows)
+    const Evidence evidence(reports, rank.rank);
+    if (device_rows(evidence) == 0) continue;
+    for (const Health& row : check_health(evidence))
       if (row.grade == HealthClass::A) out.push_back(caveat(row, trace.several()));
   }
   return out;

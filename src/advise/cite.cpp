@@ -47,17 +47,18 @@ std::string remedy_of(const WaitingCall& wait) {
     case WaitKind::scalar:
       return fmt::format(
           "Keep the value on the device: drop {}{} or call it once every N steps (sum losses on the device, "
-          "print their mean). torch.cuda.set_sync_debug_mode(\"warn\") finds all such reads.",
+          "print their mean). torch.cuda.set_sync_debug_mode(\"warn\") finds most such reads on NVIDIA and "
+          "AMD.",
           wait.what, wait.where);
     case WaitKind::shape:
       return fmt::format(
-          "Avoid {}{}: the host waits to learn the size of its result. torch.where(), a fixed size with a "
-          "mask, nonzero_static() or output_size= do not wait.",
+          "Avoid {}{}: the host waits to learn the size of its result. torch.where(mask, a, b), "
+          "nonzero_static(size=…) and repeat_interleave(output_size=…) do not wait.",
           wait.what, wait.where);
     case WaitKind::to_host:
       return fmt::format(
-          "Copy{} into pinned memory with non_blocking=True on a side stream and read it one step later, or "
-          "keep .cpu() out of the step.",
+          "Copy{} into pinned memory with non_blocking=True, record an event, and read it one step later, "
+          "after event.synchronize(); or keep .cpu() out of the step.",
           wait.where);
     case WaitKind::to_device:
       return fmt::format(
@@ -73,7 +74,8 @@ std::string remedy_of(const WaitingCall& wait) {
         "wait there.",
         wait.what, wait.where);
   return fmt::format(
-      "Take {}{} out of the step: results do not need it. Measure time with events; switch off framework "
+      "Take {}{} out of the step: results do not need it. Measure time with "
+      "torch.Event(enable_timing=True); switch off framework "
       "timers that synchronize (DeepSpeed wall_clock_breakdown, Megatron --timing-log-level 0).",
       wait.what, wait.where);
 }
@@ -82,7 +84,7 @@ void name_wait(WaitingCall& wait, CopyDirection copy) {
   wait.what = !wait.op.empty()                      ? wait.op
               : has(wait.call, "Event")             ? "an event's synchronize()"
               : has(wait.call, "StreamSynchronize") ? "a stream's synchronize()"
-              : has(wait.call, "Synchronize")       ? "torch.cuda.synchronize()"
+              : has(wait.call, "Synchronize")       ? "the device's synchronize()"
                                                     : wait.call;
   for (const Written& known : kWritten) {
     if (known.op != wait.op) continue;

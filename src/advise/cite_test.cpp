@@ -81,7 +81,7 @@ TEST(Cite, WaitsHaveTheirCallAndLine) {
       "cudaStreamSynchronize in aten::_local_scalar_dense at train.py:36 (train_step), 96 calls, 4.72 ms");
   EXPECT_TRUE(waits[0].remedy.starts_with("Keep the value on the device: drop .item() at train.py:36"));
   EXPECT_EQ(waits[1].kind, WaitKind::asked);
-  EXPECT_EQ(waits[1].what, "torch.cuda.synchronize()");
+  EXPECT_EQ(waits[1].what, "the device's synchronize()");
   reports.synchronizations.calls[1].source = "bench/profile.py(34): run_torch_profiler";
   EXPECT_TRUE(has(waits_of(Evidence(reports, 0))[1].remedy,
                   "profile.py:34 (run_torch_profiler) out of the step: it belongs"))

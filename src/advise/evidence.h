@@ -74,10 +74,20 @@ inline constexpr std::string_view kAccumulate = "torch::autograd::AccumulateGrad
 
 /// Parts of names of host ranges that rules ask about; one pass finds them all.
 inline constexpr std::string_view kAskedRanges[] = {
-    "Optimizer.step#",         "Optimizer.zero_grad#", "reducer::copy_bucket_to_grad",
-    "unflatten_dense_tensors", "gloo:broadcast",       "autograd::engine::evaluate_function",
-    "Torch-Compiled Region",   "(dynamo_timed)",       "_dynamo/convert_frame.py",
-    "triton/compiler/",        "ModuleLoad",           kAccumulate,
+    "Optimizer.step#",
+    "Optimizer.zero_grad#",
+    "reducer::copy_bucket_to_grad",
+    "unflatten_dense_tensors",
+    "gloo:broadcast",
+    "autograd::engine::evaluate_function",
+    "Torch-Compiled Region",
+    "(dynamo_timed)",
+    "_dynamo/convert_frame.py",
+    "triton/compiler/",
+    "ModuleLoad",
+    kAccumulate,
+    "autograd::CopySlices",
+    "enumerate(DataLoader)#",
 };
 
 /// One of kAskedRanges; any other text does not compile.

@@ -22,10 +22,6 @@ Health row(const Evidence& e, HealthId id, HealthClass grade, std::string what, 
   return {id, grade, e.rank(), std::move(what), std::move(suffers), std::move(remedy)};
 }
 
-std::int64_t device_rows(const Evidence& e) {
-  return e.fact(&Facts::kernels) + e.fact(&Facts::copies) + e.fact(&Facts::fills);
-}
-
 double ratio(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
@@ -133,9 +129,11 @@ std::optional<Health> no_source(const Evidence& e) {
   if (e.fact(&Facts::python_calls) > 0 || e.fact(&Facts::with_stacks) > 0 ||
       !e.mine(e.reports().lines.nodes, "Lines by caller").empty())
     return std::nullopt;
-  return row(e, HealthId::Q08, HealthClass::C,
-             "Calls of Python are not recorded: findings can name ops, not lines of code.", "source lines",
-             "with_stack=True in a second, short run names the line; times of this run stay valid.");
+  return row(
+      e, HealthId::Q08, HealthClass::C,
+      "Calls of Python are not recorded: findings can name ops, not lines of code.", "source lines",
+      "with_stack=True (stepscope record: --stacks calls) in a second, short run names the line; times of "
+      "this run stay valid.");
 }
 
 std::optional<Health> clocks(const Evidence& e) {
@@ -150,17 +148,11 @@ std::optional<Health> clocks(const Evidence& e) {
 }
 
 std::optional<Health> no_device(const Evidence& e) {
-  if (device_rows(e) > 0) return std::nullopt;
-  if (e.without_accelerator())
-    return row(e, HealthId::Q10, HealthClass::A,
-               "This machine has no accelerator: the CPU does all the work.", "", "");
-  if (!e.unused_accelerator().empty())
-    return row(e, HealthId::Q10, HealthClass::A,
-               fmt::format("The program gives this machine's {} no work: the CPU does all of it.",
-                           e.unused_accelerator()),
-               "", "");
+  if (device_rows(e) > 0 || e.without_accelerator() || !e.unused_accelerator().empty()) return std::nullopt;
   return row(e, HealthId::Q10, HealthClass::A, "No device activity is recorded: host times only.",
              "everything about devices",
+             "If the program runs on the CPU alone, nothing is missing. Otherwise: "
+             "If the program runs on the CPU alone, nothing is missing. Otherwise: "
              "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] (XPU, MTIA …); if that was set, "
              "another tool may be tracing the device.");
 }
@@ -195,7 +187,7 @@ std::optional<Health> serialised(const Evidence& e) {
 std::optional<Health> no_shapes(const Evidence& e) {
   if (e.fact(&Facts::ops) == 0 || e.fact(&Facts::with_shapes) > 0) return std::nullopt;
   return row(e, HealthId::Q14, HealthClass::C, "No shapes: FLOPs and bytes per op are unknown.",
-             "roofline, FLOPs", "record_shapes=True.");
+             "roofline, FLOPs", "record_shapes=True (stepscope record: without --no-shapes).");
 }
 
 std::optional<Health> foreign(const Evidence& e) {
@@ -235,6 +227,10 @@ constexpr HealthRule kHealthRules[] = {
 };
 
 }  // namespace
+
+std::int64_t device_rows(const Evidence& e) {
+  return e.fact(&Facts::kernels) + e.fact(&Facts::copies) + e.fact(&Facts::fills);
+}
 
 std::span<const HealthRule> health_rules() { return kHealthRules; }
 

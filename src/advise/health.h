@@ -23,6 +23,9 @@ struct HealthRule {
 
 std::span<const HealthRule> health_rules();
 
+/// Kernels, copies and fills of the rank.
+std::int64_t device_rows(const Evidence& evidence);
+
 /// Share of the host's time that recording cost; 0 if it is too small to show (Q05).
 double recording_share(const Evidence& evidence);
 

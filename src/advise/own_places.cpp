@@ -186,7 +186,7 @@ const LineNode* deepest(const Tree& tree, std::int64_t LineNode::* cost) {
 std::string OwnPlace::spoken() const {
   if (what != What::function) return placed(line->line);
   const auto [file, function] = function_of(*line);
-  return fmt::format("{} in {}", function, file);
+  return fmt::format("{}() in {}", function, file);
 }
 
 std::string quoted_line(std::string_view line, std::string_view text) {

@@ -36,7 +36,7 @@ struct OwnPlace {
       nullptr;               ///< the line that calls it, if `callers` has only one, further up
   std::int64_t repeats = 0;  ///< most calls of one operator by one of its lines
 
-  /// "train.py:84 (make_batch)"; of a function, "make_batch in train.py".
+  /// "train.py:84 (make_batch)"; of a function, "make_batch() in train.py".
   std::string spoken() const;
   /// "train.py:84 (make_batch), `ids = encode(note)`", without the text if it is not recorded.
   std::string quoted() const;

@@ -116,19 +116,27 @@ void tell_clock(Thread& thread, record::Clock clock) {
   commit(thread, now);
 }
 
-/// Claims a new segment. False: no segment is left; one record is counted as dropped.
-bool next_segment(Thread& thread) {
+/// A large file's last segment is for metadata: they are told at the end, when ops may have filled the rest.
+std::uint32_t reserved_of(const Header& header) {
+  constexpr std::uint32_t kLarge = 16;
+  return header.segment_limit < kLarge ? 0 : 1;
+}
+
+/// Claims a new segment, but none of the last `reserved`. False: no segment is left; one record is counted as
+/// dropped.
+bool next_segment(Thread& thread, std::uint32_t reserved) {
   const Recorder& recorder = *thread.recorder;
   const std::scoped_lock lock(claims);
   if (recorder.is_closed) return false;
   Header& header = *recorder.header;
   // The check before the add keeps the counter from wrapping around in a long run.
+  const std::uint32_t most = header.segment_limit - reserved;
   std::uint32_t index = header.claimed.load(std::memory_order_relaxed);
-  if (index < header.segment_limit) index = header.claimed.fetch_add(1, std::memory_order_relaxed);
+  if (index < most) index = header.claimed.fetch_add(1, std::memory_order_relaxed);
   const std::size_t from = std::size_t{index} * record::kSegmentBytes;
   // Disk space is allocated before the pages are touched, else a full disk would kill the program (SIGBUS).
   int error = 0;
-  if (index >= header.segment_limit ||
+  if (index >= most ||
       (error = ::posix_fallocate(recorder.file, static_cast<off_t>(record::kHeaderBytes + from),
                                  record::kSegmentBytes)) != 0) {
     if (error == ENOSPC) header.disk_was_full.store(1, std::memory_order_relaxed);
@@ -145,6 +153,21 @@ bool next_segment(Thread& thread) {
   segment->torch_thread = thread.torch_thread;
   ::prctl(PR_GET_NAME, segment->thread_name);
   tell_clock(thread, recorder.clock);
+  return true;
+}
+
+/// Room for one event in pages or in a new segment, but in none of the last `reserved`.
+bool more_room(Thread& thread, std::uint32_t bytes, std::uint32_t reserved) {
+  if (bytes > record::kSegmentBytes - kPage) {  // more than a segment can hold
+    const std::scoped_lock lock(claims);
+    if (!thread.recorder->is_closed) thread.recorder->header->dropped.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+  if (thread.used + bytes > record::kSegmentBytes && !next_segment(thread, reserved)) return false;
+  // Mapping several pages at once is cheaper than a fault for each. Kernels before 5.14 cannot: they fault.
+  const std::uint32_t from = std::max(thread.mapped, thread.used & ~(kPage - 1));
+  thread.mapped = std::min((thread.used + bytes + kAtOnce) & ~(kPage - 1), record::kSegmentBytes);
+  ::madvise(thread.segment + from, thread.mapped - from, MADV_POPULATE_WRITE);
   return true;
 }
 
@@ -260,18 +283,7 @@ Thread* stepscope_thread(Recorder* recorder) {
 }
 
 bool stepscope_more_room(Thread* thread, std::uint32_t bytes) {
-  if (bytes > record::kSegmentBytes - kPage) {  // more than a segment can hold
-    const std::scoped_lock lock(claims);
-    if (!thread->recorder->is_closed)
-      thread->recorder->header->dropped.fetch_add(1, std::memory_order_relaxed);
-    return false;
-  }
-  if (thread->used + bytes > record::kSegmentBytes && !next_segment(*thread)) return false;
-  // Mapping several pages at once is cheaper than a fault for each. Kernels before 5.14 cannot: they fault.
-  const std::uint32_t from = std::max(thread->mapped, thread->used & ~(kPage - 1));
-  thread->mapped = std::min((thread->used + bytes + kAtOnce) & ~(kPage - 1), record::kSegmentBytes);
-  ::madvise(thread->segment + from, thread->mapped - from, MADV_POPULATE_WRITE);
-  return true;
+  return more_room(*thread, bytes, reserved_of(*thread->recorder->header));
 }
 
 const Text* stepscope_text(Thread* thread, record::Type type, const char* bytes, std::uint32_t length) {
@@ -360,7 +372,8 @@ int stepscope_metadata(const char* text, std::uint32_t length) {
   if (opened == nullptr) return ENXIO;
   Thread* thread = thread_of(*opened);
   const std::uint32_t size = (record::kTextBytes + length + 1 + 7) & ~7U;
-  if (thread == nullptr || length > record::kMaxMetadata || !has_room(*thread, size + kMargin)) return ENOSPC;
+  if (thread == nullptr || length > record::kMaxMetadata) return ENOSPC;
+  if (thread->used + size + kMargin > thread->mapped && !more_room(*thread, size + kMargin, 0)) return ENOSPC;
   auto* told = reinterpret_cast<Text*>(thread->segment + thread->used);
   told->type = record::Type::metadata;
   told->units = static_cast<std::uint16_t>(size / 8);

@@ -189,6 +189,19 @@ TEST_F(Recordings, KeepLongMetadata) {
   EXPECT_EQ(named(read(), "behind"), 1);
 }
 
+TEST_F(Recordings, KeepMetadataWhereOpsFilledTheRest) {
+  ASSERT_EQ(stepscope_open(path_.c_str(), 16, 0), 0);
+  stepscope_start();
+  for (int i = 0; i < 1'000'000; ++i) range("op");
+  const std::string note = R"(note="at the end")";
+  EXPECT_EQ(stepscope_metadata(note.data(), static_cast<std::uint32_t>(note.size())), 0);
+  stepscope_stop();
+  EXPECT_GT(stepscope_close(), 0U);
+  const trace::Trace trace = read();
+  const std::pair<std::string, std::string> told{"note", "\"at the end\""};
+  EXPECT_EQ(std::count(trace.ranks[0].metadata.begin(), trace.ranks[0].metadata.end(), told), 1);
+}
+
 /// Result of stepscope_open() in a child process that applies `limit` to itself.
 int open_under(const std::string& path, const std::function<void()>& limit) {
   const pid_t child = ::fork();

@@ -25,9 +25,10 @@ StepDifference diff(const trace::Trace& a, const trace::Trace& b, Pair& recordin
   recordings.a.leaves = leaves_of(a, recordings.a.counted);
   recordings.b.leaves = leaves_of(b, recordings.b.counted);
   StepDifference difference = step_difference(recordings.a, recordings.b);
-  const std::vector<std::string> doubts =
+  difference.doubts =
       not_comparable(subject_of(a, recordings.a.counted), subject_of(b, recordings.b.counted), "A", "B");
-  difference.notes.insert(difference.notes.begin(), doubts.begin(), doubts.end());
+  if (!difference.doubts.empty())
+    difference.notes.insert(difference.notes.begin(), difference.doubts.begin() + 1, difference.doubts.end());
   return difference;
 }
 

@@ -165,13 +165,16 @@ std::string headline(const StepDifference& difference) {
   if (!difference.known())
     return fmt::format("{} has no whole step to compare", step.steps_a == 0 ? "A" : "B");
   const auto time = [](double ns) { return report::format_value(ns, report::Unit::ns); };
-  const std::string front =
-      fmt::format("{}: median {} → {}", direction(step), time(step.median_a), time(step.median_b));
-  if (step.known()) return fmt::format("{} (95 %: {}, {})", front, interval_of(step), steps_of(step));
+  const std::string medians = fmt::format("medians {} → {}", time(step.median_a), time(step.median_b));
+  const std::string doubt =
+      difference.doubts.empty() ? "" : ". Not the same measurement: " + difference.doubts.front();
+  if (step.known())
+    return fmt::format("{} (95 %: {}; by pairs of {}); {}{}", direction(step), interval_of(step),
+                       steps_of(step), medians, doubt);
   const bool alike = std::min(step.steps_a, step.steps_b) >= kMinSteps;
   return fmt::format(
-      "{} ({}: {})", front, steps_of(step),
-      alike ? "neighbouring steps are too correlated to know the noise" : "too few to know the noise");
+      "{}: {} ({}: {}){}", direction(step), medians, steps_of(step),
+      alike ? "neighbouring steps are too correlated to know the noise" : "too few to know the noise", doubt);
 }
 
 }  // namespace stepscope::compare

@@ -28,10 +28,11 @@ struct Row {
 
 struct StepDifference {
   RatioChange step;
-  double mean_a = 0, mean_b = 0;   ///< ns per step, of the slowest rank
-  std::vector<Part> parts;         ///< the step first, then parts that take time on a side
-  std::vector<Row> rows;           ///< their changes add up to mean_b − mean_a; the largest first
-  std::vector<std::string> notes;  ///< what cannot be known, and what was left out
+  double mean_a = 0, mean_b = 0;    ///< ns per step, of the slowest rank
+  std::vector<Part> parts;          ///< the step first, then parts that take time on a side
+  std::vector<Row> rows;            ///< their changes add up to mean_b − mean_a; the largest first
+  std::vector<std::string> notes;   ///< what cannot be known, and what was left out
+  std::vector<std::string> doubts;  ///< why the two do not compare; the headline has the first
   /// Both sides have a whole step.
   bool known() const { return step.steps_a > 0 && step.steps_b > 0; }
 };

@@ -15,8 +15,9 @@ enum class Phase : std::uint8_t {
   data,       ///< the program waits for a data loader
   backward,   ///< from the first to the last of autograd's nodes in one backward pass
   optimizer,  ///< the optimizer's step() and zero_grad()
-  forward,    ///< from the first operator that the backward pass goes through, until that pass begins;
-              ///< in a program without backward passes: its modules and operators
+  forward,    ///< from the first operator that the backward pass goes through, or the call of the module
+              ///< which it is in, until that pass begins; in a program without backward passes: its modules
+              ///< and operators
   other       ///< everything else: the program's own code
 };
 inline constexpr std::size_t kPhases = 5;

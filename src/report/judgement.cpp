@@ -201,7 +201,7 @@ Sum together(const Verdict& verdict) {
     most = std::max(most, number(rank.together.high));
     if (first == nullptr) first = &rank;
   }
-  if (first == nullptr) return {};
+  if (first == nullptr || !(least > 0)) return {};  // a sum of hopes tells nobody anything
   const bool several = verdict.ranks.size() > 1;
   const std::vector<Card> cards = cards_of(verdict);
   Sum sum{(several ? "job, " : "") + members_of(cards) + " together", range_text(least, most), ""};

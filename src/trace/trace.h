@@ -113,6 +113,7 @@ struct Rank {
   std::vector<std::pair<std::string, std::string>> metadata;  ///< other top-level keys and their JSON text
   std::vector<Device> devices;
   Machine machine;
+  bool whole_program = false;  ///< its recorder ran from the program's begin on, not for chosen steps
   Training training;
   std::map<std::string, std::string>
       source_lines;  ///< "file(line)" of the program's own lines, and their text

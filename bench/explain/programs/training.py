@@ -54,6 +54,8 @@ def measure(program, healthy, seed, trace):
     """{"steps_s": [...]} of one run in this process."""
     torch.set_num_threads(1)
     torch.manual_seed(seed)
+    if device() == "cuda":
+        torch.set_float32_matmul_precision("high")  # else plain float32 is a second fault of every program
     step = program.build(healthy, random.Random(seed))
     if not trace:
         return {"steps_s": steps_of(step)}

@@ -102,6 +102,8 @@ class Outside:
                 megabytes=int(options.get("megabytes", 256)),
             )
             self.profile._gives_way = True
+            if not asked.by_steps:
+                self.profile.preset_metadata_json("wholeProgram", "true")
             self.asked = asked
             follow(self.profile, self.profile._flags)
             if not asked.by_steps or asked.first == self.step:

@@ -143,6 +143,9 @@ class Try:
         trials.step_s = self.step() / 1e9 or self.first_step_s
         trials.program_period = _statistics.period([float(one) for one in self.times[2:]])
         chosen = [one for one in plan.tried if not options.only or one[0].key in options.only.split(",")]
+        if chosen:
+            changes = "1 change" if len(chosen) == 1 else f"{len(chosen)} changes"
+            self.progress.say(f"{changes} to try, up to about {options.seconds:.0f} s each; Ctrl-C prints what is known by then")
         for number, (change, promised) in enumerate(chosen, 1):
             self.progress.say(f"trial {number} of {len(chosen)}: {trials.name_of((change,))}")
             self.results.append(trials.run((change,), promised))

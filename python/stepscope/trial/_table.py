@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from typing import Any
 
 from stepscope.trial._trials import Result
@@ -15,13 +16,7 @@ REASON = 300
 def text(results: list[Result], left: list[tuple[str, str]], notes: list[str], about: dict[str, Any], colour: bool) -> str:
     lines = [heading(results, about)]
     measured = [one for one in results if not one.reason]
-    if measured:
-        rows = [("change", "promised", "measured per step", "loss", "memory")] + [row(one) for one in measured]
-        widths = [max(len(one[i]) for one in rows) for i in range(5)]
-        for i, cells in enumerate(rows):
-            line = "  " + "  ".join(cell.ljust(width) for cell, width in zip(cells, widths)).rstrip()
-            kind = DIM if i == 0 else GREEN if measured[i - 1].won else ""
-            lines.append(f"{kind}{line}{PLAIN}" if colour and kind else line)
+    lines += trials_of(measured, colour, shutil.get_terminal_size().columns)
     failed = [(one.name, one.reason) for one in results if one.reason]
     lines += section("Failed; the program goes on as it was", failed)
     lines += section("Not tried", left)
@@ -32,6 +27,28 @@ def text(results: list[Result], left: list[tuple[str, str]], notes: list[str], a
     elif measured:
         lines.append("No change saves time beyond chance.")
     return "\n".join(lines + notes) + "\n"
+
+
+def trials_of(measured: list[Result], colour: bool, columns: int) -> list[str]:
+    """A row for each trial, or three lines where a row is wider than the terminal."""
+    if not measured:
+        return []
+    rows = [("change", "promised", "measured per step", "loss", "memory")] + [row(one) for one in measured]
+    widths = [max(len(one[i]) for one in rows) for i in range(5)]
+    if 2 + sum(widths) + 2 * 4 <= columns:
+        lines = ["  " + "  ".join(cell.ljust(width) for cell, width in zip(cells, widths)).rstrip() for cells in rows]
+        return [painted(line, DIM if i == 0 else GREEN if measured[i - 1].won else "", colour) for i, line in enumerate(lines)]
+    lines = []
+    for one in measured:
+        name, promised, saved, loss, memory = row(one)
+        lines.append(painted(f"  {name}", GREEN if one.won else "", colour))
+        lines.append(f"    measured {saved}, promised {promised}" if one.promised else f"    measured {saved}")
+        lines.append(f"    loss {loss}; memory {memory}" if memory else f"    loss {loss}")
+    return lines
+
+
+def painted(line: str, kind: str, colour: bool) -> str:
+    return f"{kind}{line}{PLAIN}" if colour and kind else line
 
 
 def heading(results: list[Result], about: dict[str, Any]) -> str:

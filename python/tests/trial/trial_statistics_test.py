@@ -10,8 +10,9 @@ import subprocess
 import pytest
 from conftest import PROGRAM, ROOT
 
-from stepscope.trial import _findings, _losses, _statistics, _view
+from stepscope.trial import _findings, _losses, _statistics, _table, _view
 from stepscope.trial._facts import Made, Program
+from stepscope.trial._trials import Result
 from stepscope.trial.changes import KEYS, all_changes
 
 
@@ -112,3 +113,16 @@ def test_ports_of_copies():
     assert _view.with_port(["torchrun", "--master-port", "29500", "x.py"], 7) == ["torchrun", "--master-port", "7", "x.py"]
     assert _view.with_port(["torchrun", "--rdzv-endpoint=localhost:29500"], 7) == ["torchrun", "--rdzv-endpoint=localhost:7"]
     assert _view.spans_machines(["torchrun", "--nnodes=2", "x.py"]) and not _view.spans_machines(["torchrun", "--nnodes", "1", "x.py"])
+
+
+def test_a_row_wider_than_the_terminal_becomes_three_lines():
+    one = Result((), "TF32", (15_700_000, 38_200_000), saved=_statistics.Interval(34.5e6, 33e6, 35.5e6), step=68.5e6, loss="same", memory=(1 << 20, 2 << 20))
+    assert _table.trials_of([one], False, 120) == [
+        "  change  promised           measured per step               loss  memory",
+        "  TF32    15.7 ms – 38.2 ms  34.5 ms (33 – 35.5) of 68.5 ms  same  1 → 2 MiB",
+    ]
+    assert _table.trials_of([one], False, 60) == [
+        "  TF32",
+        "    measured 34.5 ms (33 – 35.5) of 68.5 ms, promised 15.7 ms – 38.2 ms",
+        "    loss same; memory 1 → 2 MiB",
+    ]

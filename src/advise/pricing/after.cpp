@@ -136,7 +136,7 @@ std::vector<Link> covered_last(std::vector<Link> links, const Basis& basis, cons
 std::string aside_of(const Priced& p) {
   if (p.next) return "";
   if (!p.unrecorded) return p.aside;
-  return p.aside + fmt::format("{}up to {} if no profiler slows the host", p.aside.empty() ? "" : "; ",
+  return p.aside + fmt::format("{} to {} if no profiler slows the host", p.aside.empty() ? "Up" : "; up",
                                report::format_rough(static_cast<double>(p.saving.high), report::Unit::ns));
 }
 

@@ -40,9 +40,10 @@ void say_limit(Priced& p, const Tried& tried, const Replays& replays) {
                          category == Category::precision || category == Category::copy;
   const std::int64_t saved = tried.saved.recorded;
   if (!of_device || saved <= 0 || p.saving.high / 2 < saved) return;
-  p.aside = replays.limit_behind(tried.ideal, saved);
-  p.reasons.push_back(fmt::format("it removes {} of device work, but {}", ns(p.saving.high),
-                                  p.aside.empty() ? "then something else limits" : p.aside));
+  const std::string limit = replays.limit_behind(tried.ideal, saved);
+  if (!limit.empty()) p.aside = "Then " + limit;
+  p.reasons.push_back(fmt::format("it removes {} of device work, but then {}", ns(p.saving.high),
+                                  limit.empty() ? "something else limits" : limit));
 }
 
 /// If the saving depends on the host's pace, which recording itself slowed: notes both savings.

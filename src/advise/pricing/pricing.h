@@ -58,7 +58,7 @@ struct Replays {
   std::string unusable;  ///< why not: "12 % off even without changes"
   std::function<Change(std::span<const analyze::Scale>)> change_of;
   std::function<Saved(const Change&)> saved;  ///< 0 if the change is not found
-  /// "then the host keeps the step at 16.2 ms": the limit once a change has saved that much; "" if that is
+  /// "the host keeps the step at 16.2 ms": the limit once a change has saved that much; "" if that is
   /// not the host.
   std::function<std::string(const Change&, std::int64_t saved)> limit_behind;
 };

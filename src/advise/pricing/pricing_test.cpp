@@ -46,7 +46,7 @@ Replays replays() {
     const std::int64_t saved = length(recorded()) - length(with);
     return {saved, saved};
   };
-  out.limit_behind = [](const Change&, std::int64_t) { return "then the host does"; };
+  out.limit_behind = [](const Change&, std::int64_t) { return "the host does"; };
   return out;
 }
 
@@ -149,7 +149,7 @@ TEST(PriceAlone, NothingSavesComputeUnlessItShortensKernels) {
 TEST(PriceAlone, SaysWhatLimitsBehindIt) {
   const Priced p = alone(claim(RuleId::C02, without({"0", "2"}), 0, 20 * kMs), replays(), basis());
   expect_range(p.saving, 10 * kMs, 10 * kMs);
-  EXPECT_EQ(p.aside, "then the host does");
+  EXPECT_EQ(p.aside, "Then the host does");
   EXPECT_EQ(p.reasons, std::vector<std::string>{"it removes 20.0 ms of device work, but then the host does"});
 }
 

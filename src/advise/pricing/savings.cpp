@@ -89,7 +89,7 @@ std::string limit_behind(const ReplayedRank& replayed, const analyze::Change& ch
   const std::int64_t host =
       replayed.host_alone(change.changes, without_first) / (replayed.steps() - (without_first ? 1 : 0));
   if (static_cast<double>(host) < kNearLimit * static_cast<double>(length)) return "";
-  return fmt::format("then the host keeps the step at {}", report::format_value(length, report::Unit::ns));
+  return fmt::format("the host keeps the step at {}", report::format_value(length, report::Unit::ns));
 }
 
 }  // namespace stepscope::advise

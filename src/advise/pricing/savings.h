@@ -25,7 +25,7 @@ std::int64_t saved_per_step(const analyze::ReplayedRank& replayed, const analyze
 /// Host time without the cost of recording / host time as recorded; 1 if that cost is too small to show.
 double unrecorded_pace(const Evidence& evidence);
 
-/// "then the host keeps the step at 16.2 ms" if the host limits a step of `length` ns after the change, else
+/// "the host keeps the step at 16.2 ms" if the host limits a step of `length` ns after the change, else
 /// "".
 std::string limit_behind(const analyze::ReplayedRank& replayed, const analyze::Change& change,
                          std::int64_t length, bool without_first);

@@ -56,7 +56,7 @@ std::optional<Claim> many_collectives(const Evidence& e, Bound bound) {
       tiny->latency() ? fmt::format("{}, median {}: they cost latency, not bandwidth", many, ns(tiny->median))
       : host
           ? fmt::format("{}: issuing them one by one takes {} on the host", many, ns(tiny->host / e.steps()))
-          : fmt::format("{}, median {}: {} per step are exposed", many, ns(tiny->median),
+          : fmt::format("{}, median {}: {} per step are not hidden by compute", many, ns(tiny->median),
                         ns(tiny->exposed / e.steps())));
   const std::int64_t cost = (host ? tiny->host : tiny->exposed) / e.steps();
   save(f, cost, kMergedLeast, 1);
@@ -76,8 +76,7 @@ std::optional<Claim> many_collectives(const Evidence& e, Bound bound) {
                   per_step(e, tiny->total), ns(tiny->exposed / e.steps()), ns(tiny->host / e.steps())))};
   f.remedy =
       "Let DistributedDataParallel bucket gradients (bucket_cap_mb=25 … 100) instead of a loop over "
-      "parameters; torch.distributed._coalescing_manager() or one flattened tensor; wrap larger units in "
-      "FSDP.";
+      "parameters; or reduce one flat tensor; wrap larger units in FSDP.";
   f.verify = "collectives: under 50 per step, each above 1 MB.";
   f.effort = Effort::code;
   return f;
@@ -102,10 +101,11 @@ least `kSlowLinkPessimism` of it, at most what a replay without collectives save
 /// is known.
 void say_links(Claim& f, const SlowLinks& slow) {
   const std::string transport =
-      "NCCL_DEBUG=INFO names the transport: look for disabled peer-to-peer (NCCL_P2P_DISABLE, PCIe ACS, "
+      "If these ranks are on several hosts, the network may be the limit: compare with a bandwidth test "
+      "(all_reduce_perf). NCCL_DEBUG=INFO names the transport: look for disabled peer-to-peer "
+      "(NCCL_P2P_DISABLE, PCIe ACS, "
       "containers without shared memory), the wrong interface (NCCL_SOCKET_IFNAME, NCCL_IB_HCA), or a "
-      "topology without fabric (<<nvidia-smi topo -m||rocm-smi --showtopo||nvidia-smi topo -m; rocm-smi "
-      "--showtopo>>).";
+      "topology without fabric (<<nvidia-smi topo -m||rocm-smi --showtopo||the vendor's tool shows it>>).";
   if (slow.waits) {
     f.confidence = slow.dearest->group_size <= 8 ? Confidence::medium : Confidence::low;
     f.because = fmt::format(
@@ -171,17 +171,17 @@ std::optional<Claim> late_start(const Evidence& e, Bound bound) {
   if (!late || bound == Bound::host || slow_links(e) || tiny_collectives(e)) return std::nullopt;
   Claim f =
       claim(e, RuleId::N06,
-            fmt::format("Gradients are reduced only after {} of the backward pass: {} per step are exposed",
-                        percent(late->before), ns(late->exposed)));
+            fmt::format(
+                "Gradients are reduced only after {} of the backward pass: {} per step are not hidden by it",
+                percent(late->before), ns(late->exposed)));
   save(f, std::min(late->exposed, late->could_hide), kHiddenLeast, 1);
   part_of_communication(f);
   f.confidence = Confidence::medium;
   f.because = "the kernels that could hide the first reduction ran before it began";
   f.evidence = {see::collectives("reductions in the backward pass")};
   f.remedy =
-      "DistributedDataParallel instead of reducing by hand; smaller buckets (bucket_cap_mb); "
-      "static_graph=True; "
-      "no find_unused_parameters=True; register modules in the order in which they are used.";
+      "DistributedDataParallel instead of reducing by hand; smaller buckets (bucket_cap_mb) begin earlier; "
+      "no find_unused_parameters=True, or static_graph=True with it: DDP then orders its buckets itself.";
   f.verify = "collectives: before_share under 30 %.";
   f.effort = Effort::one_line;
   return f;
@@ -297,7 +297,8 @@ std::optional<Claim> exposed_communication(const Evidence& e, Bound bound) {
       see::kernels("collectives by name")};
   f.remedy =
       trains(e)
-          ? "Overlap or shrink it: DDP buckets (bucket_cap_mb), bf16 gradients "
+          ? "Overlap or shrink it: other DDP buckets (a smaller bucket_cap_mb begins earlier, a larger one "
+            "makes fewer collectives), bf16 gradients "
             "(ddp_comm_hooks.default_hooks.bf16_compress_hook), gradient accumulation with no_sync(), larger "
             "micro-batches."
           : "Spread a copy of the model over fewer devices, or overlap transfers with matrix products "
@@ -308,23 +309,27 @@ std::optional<Claim> exposed_communication(const Evidence& e, Bound bound) {
 }
 
 constexpr std::string_view kBackendDoc =
-    R"(Looks for a distributed backend other than NCCL (RCCL goes by that name) in a program that uses DDP on
-devices: collectives then travel over the host. No saving is computed. Silent in recordings without
-devices.)";
+    R"(Looks for the distributed backend gloo or mpi in a program that uses DDP on devices: collectives then
+travel over the host. No saving is computed. Silent for the backends of devices (nccl, xccl, hccl …), where a
+backend is named for each kind of device, and in recordings without devices.)";
 
 std::optional<Claim> slow_backend(const Evidence& e, Bound bound) {
   const std::string_view backend = e.backend();
-  if (bound == Bound::host_only || e.fact(&Facts::ddp_calls) == 0 || backend.empty() ||
-      backend.find("nccl") != std::string_view::npos)
+  const bool over_host =
+      backend.find("gloo") != std::string_view::npos || backend.find("mpi") != std::string_view::npos;
+  const bool per_device = backend.find(':') != std::string_view::npos;  // "cpu:gloo,cuda:nccl"
+  if (bound == Bound::host_only || e.fact(&Facts::ddp_calls) == 0 || !over_host || per_device)
     return std::nullopt;
-  Claim f = claim(e, RuleId::N04,
-                  fmt::format("Gradients travel over the {} backend although devices are used", backend));
+  Claim f =
+      claim(e, RuleId::N04,
+            fmt::format("DDP reduces gradients over {}, through the CPU, although the model runs on a device",
+                        backend));
   f.confidence = Confidence::high;
   f.because = "the file names the backend";
   f.evidence = {see::overview("distributed backend")};
   f.remedy =
-      "torch.distributed.init_process_group(\"nccl\")<<||, which is RCCL here|| (the same name on ROCm; xccl "
-      "on XPU)>>.";
+      "torch.distributed.init_process_group(<<\"nccl\")||\"nccl\"), which is RCCL here||backend): nccl on "
+      "NVIDIA and AMD, xccl on Intel>>.";
   f.verify = "Collective kernels appear on the device.";
   return f;
 }

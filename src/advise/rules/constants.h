@@ -31,6 +31,7 @@ namespace stepscope::advise {
   X(double, kGraphPessimism, 0.3, "of the remaining late idle time: launches partly captured or compiled", "chosen") \
   X(double, kGraphShare, 0.9, "of the remaining late idle time: launches captured as a graph", "chosen: one call launches the step") \
   X(std::int64_t, kManyLaunches, 100, "launches per optimizer step", "404 and 483 in loops, 1 to 9 in multi-tensor optimizers") \
+  X(double, kSureLoading, 0.15, "of the window: loading on a CPU that workers would surely hide", "6 to 11 % in healthy programs of bench/unseen, 32 % and more where loading was the fault") \
   X(double, kSureRecording, 0.5, "of the estimated cost of recording: really spent, at least", "0.9 of 1.2 µs per operator in a loop of 21,212 per step, measured with and without recording") \
   X(std::int64_t, kShortKernel, 20'000, "ns: a short kernel or operator", "a launch takes as long") \
   X(std::int64_t, kManyFills, 20, "fills per zero_grad; bucket copies per step", "none when gradients are set to None") \
@@ -176,6 +177,8 @@ namespace stepscope::advise {
   X(double, kCrossedShare, 0.02, "of the window: work on results of N × N elements where N were meant", "as kScalarShare: a small part is not worth a finding") \
   X(std::int64_t, kMostBroadcasts, 8, "per step: more are the program's own", "DistributedDataParallel joins a model's buffers into one broadcast per data type") \
   X(double, kScatteredShare, 0.02, "of the window: picking rows from columns", "as kScalarShare: a small part is not worth a finding") \
+  X(double, kSlicesShare, 0.02, "of the window: copying the gradients of slices", "as kScatteredShare") \
+  X(double, kSlicesLeast, 0.5, "of that time: saved at least", "0.78 of it was saved in river_gauges of bench/unseen; parts in a list have a gradient to stack, too") \
   X(double, kScatteredLeast, 0.5, "of that time: saved at least", "0.68 and 0.74 of it were saved in turbine_wear and heat_pumps of bench/unseen, on a busy machine") \
   X(double, kScatteredMost, 0.95, "of that time: saved at most", "chosen: the rows still have to be read") \
   X(double, kCrossedLeast, 0.8, "of that work: saved at least", "what is left has N of N × N elements; operators that only look alike may be wanted") \
@@ -190,6 +193,7 @@ namespace stepscope::advise {
   X(double, kGrowth, 1.5, "times as long in the last third of the recording as in the first: grows", "chosen") \
   X(double, kCallingShare, 0.5, "of the window: short operators one after another", "chosen") \
   X(std::int64_t, kManyShort, 1000, "short operators in the recording", "chosen: fewer may be a start that is not repeated") \
+  X(std::int64_t, kCallAlone, 10'000, "ns: a short operator that does little besides being called", "1.7 to 4.2 µs each in loops over elements of bench/unseen, 19 µs in a healthy program of small layers") \
   X(double, kShortLeast, 0.3, "of the time of short operators: saved at least", "chosen") \
   X(double, kShortMost, 0.95, "of the time of short operators: saved at most", "chosen") \
   X(double, kMergedLeast, 0.7, "of the cost of small collectives: saved if they are partly merged", "0.70 or more of it was gained in real and simulated programs") \

@@ -62,8 +62,11 @@ std::optional<Claim> pageable_copy(const Evidence& e, Bound) {
   f.evidence = {see::copies(fmt::format("{} copies{} in all steps; {} on the device, {} in their calls",
                                         format_value(copies.count, Unit::count), asked_by(copies.op),
                                         per_step(e, copies.total), per_step(e, copies.host)))};
-  f.remedy = fmt::format("DataLoader(..., {}pin_memory=True) and tensor.to(device, non_blocking=True).",
-                         loads_itself ? "num_workers=2, " : "");
+  f.remedy = fmt::format(
+      "DataLoader(..., {}pin_memory=True) and tensor.to(device, non_blocking=True). A batch that no "
+      "DataLoader "
+      "makes: tensor.pin_memory() once.",
+      loads_itself ? "num_workers=N, " : "");
   f.verify = "The copies are named Pinned -> Device and no call waits for them.";
   return f;
 }
@@ -124,9 +127,11 @@ std::optional<Claim> slow_link(const Evidence& e, Bound bound) {
       see::copies(fmt::format("large_rate of {} copies of 8 MB and more; {} exposed",
                               format_value(copies.large, Unit::count), per_step(e, copies.exposed)))};
   f.remedy =
-      "Look at the width and generation of the link (<<nvidia-smi -q | grep -i pcie||rocm-smi "
-      "--showbus||nvidia-smi -q | grep -i pcie; rocm-smi --showbus>>), at "
-      "NUMA placement (numactl, torchrun --numa-binding), and at devices that share a switch.";
+      "Look at the width and generation of the link <<(nvidia-smi "
+      "--query-gpu=pcie.link.gen.current,pcie.link.width.current --format=csv while it runs)||(amd-smi "
+      "metric "
+      "--pcie)||of the device>>, at NUMA placement (numactl, torchrun --numa-binding=node), and at devices "
+      "that share a switch.";
   f.verify = "copies: large_rate near the link's rate.";
   f.effort = Effort::hardware;
   return f;

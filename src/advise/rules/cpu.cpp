@@ -33,15 +33,18 @@ constexpr CheaperForm kCheaperForms[] = {
      "If the matrix stays the same, factorize it once before the loop: torch.linalg.lu_factor "
      "or cholesky, then lu_solve or cholesky_solve. "},
     {"aten::fft_",
-     "A length with only small factors (2, 3, 5) is several times faster: pad to "
-     "scipy.fft.next_fast_len(n). "},
-    {"aten::stft", "A length with only small factors (2, 3, 5) is several times faster. "},
+     "Lengths with a large prime factor are slow: pad to scipy.fft.next_fast_len(n), where other "
+     "frequencies will do. "},
+    {"aten::stft", "Lengths with a large prime factor are slow. "},
     {"aten::sort", "torch.topk finds the largest few without sorting all. "},
     {"aten::argsort", "torch.topk finds the largest few without sorting all. "},
     {"aten::cat", "Write parts into one tensor made before the loop, or join them once after it. "},
     {"aten::stack", "Write parts into one tensor made before the loop, or join them once after it. "},
-    {"aten::repeat", "expand() shows the same values without copying them. "},
-    {"aten::tile", "expand() shows the same values without copying them. "},
+    {"aten::repeat", "expand() repeats a dimension of size 1 without copying. "},
+    {"aten::tile", "expand() repeats a dimension of size 1 without copying. "},
+    {"aten::bmm",
+     "If this is attention, F.scaled_dot_product_attention, or need_weights=False of "
+     "nn.MultiheadAttention, does not keep all scores. "},
     {"aten::unique", "unique() sorts everything; torch.bincount counts small whole numbers. "},
 };
 
@@ -72,8 +75,7 @@ std::optional<Claim> dearest_line(const Evidence& e) {
   f.because = "samples of the stack name the line; whether all of its work is needed is not in the file";
   f.evidence = {see::lines(fmt::format("work, {}", per_step(e, place->cost)))};
   f.remedy = fmt::format(
-      "{}Ask of {} whether all of it is needed: rows that are padding, zeros or thrown away, results that "
-      "were "
+      "{}Check whether all of {} is needed: rows that are padding, zeros or thrown away, results that were "
       "computed before. Then torch.compile, bfloat16 if the CPU supports it, torch.inference_mode() outside "
       "training.",
       cheaper_form(named.op), place->spoken());
@@ -165,7 +167,9 @@ std::optional<Claim> crossed_operands(const Evidence& e, Bound bound) {
   f.evidence = {see::lines("results of crossed operands")};
   f.remedy =
       "Give both operands the same shape: squeeze(-1) on the one with the 1, or unsqueeze(-1) on the other. "
-      "PyTorch broadcasts them without a word, and a loss of all pairs also trains for the wrong thing.";
+      "PyTorch broadcasts them silently (F.mse_loss warns), and a loss of all pairs also trains for the "
+      "wrong "
+      "thing.";
   f.verify = "No row in `Results of crossed operands` of `stepscope show lines`.";
   f.effort = Effort::one_line;
   return f;
@@ -179,19 +183,52 @@ std::optional<Claim> scattered_rows(const Evidence& e, Bound bound) {
   const analyze::LineNode* line = line_of(e, most.op, most.inputs);
   Claim f =
       claim(e, RuleId::H20,
-            fmt::format(
-                "{} of {} per step: {} picks rows of a tensor that lies in memory column by column, {}{}",
-                ns(most.time / e.steps()), ns(e.step_length()), most.op, report::short_name(most.inputs, 40),
-                line == nullptr ? "" : ", in " + quoted_line(line->line, line->text)));
+            fmt::format("{} of {} per step: {} picks rows of a tensor that is stored column-major, {}{}",
+                        ns(most.time / e.steps()), ns(e.step_length()), most.op,
+                        report::short_name(most.inputs, 40),
+                        line == nullptr ? "" : ", in " + quoted_line(line->line, line->text)));
   save(f, most.time / e.steps(), kScatteredLeast, kScatteredMost);
   f.confidence = Confidence::high;
   f.because = "the strides of the operand are recorded: each element of a row lies in another part of memory";
   f.evidence = {see::lines(fmt::format("rows picked from columns, {}", per_step(e, most.time)))};
   f.remedy =
-      "Copy the tensor into rows once, before the loop: x = x.contiguous(), or np.ascontiguousarray() of an "
-      "array from pandas, whose tables lie by columns.";
+      "Make the tensor row-major once, before the loop: x = x.contiguous(), or np.ascontiguousarray() of an "
+      "array from pandas, which stores tables by column.";
   f.verify = "No row in `Rows picked from columns` of `stepscope show lines`.";
   f.effort = Effort::one_line;
+  return f;
+}
+
+/// The line whose assignment to a slice costs most in the backward pass; nullptr if no stacks are recorded.
+const analyze::LineNode* assigning_line(const Evidence& e) {
+  const analyze::LineNode* most = nullptr;
+  for (const analyze::LineNode* node : e.mine(e.reports().lines.nodes, "Lines by caller"))
+    if (node->op == "aten::copy_" && node->backward > (most == nullptr ? 0 : most->backward)) most = node;
+  return most;
+}
+
+std::optional<Claim> copied_slices(const Evidence& e, Bound bound) {
+  if (bound != Bound::host_only || !computes_on_cpu(e)) return std::nullopt;
+  const analyze::Launched& copies = e.launched_in("autograd::CopySlices");
+  if (copies.ranges < 2 * e.steps() || e.share(copies.host) < kSlicesShare) return std::nullopt;
+  const analyze::LineNode* line = assigning_line(e);
+  Claim f =
+      claim(e, RuleId::H21,
+            fmt::format("{} of {} per step: the backward pass copies a whole gradient {} times, once for "
+                        "each assignment to a slice{}",
+                        ns(copies.host / e.steps()), ns(e.step_length()),
+                        format_value(copies.ranges / e.steps(), report::Unit::count),
+                        line == nullptr ? "" : " in " + quoted_line(line->line, line->text)));
+  save(f, copies.host / e.steps(), kSlicesLeast, kSlowedToo);
+  f.confidence = Confidence::high;
+  f.because =
+      "its nodes, CopySlices, are in the file: each copies the gradient of the tensor that it writes into";
+  f.evidence = {see::operators("CopySlices")};
+  f.remedy =
+      "Append the parts to a list in the loop, and join them once after it: torch.stack(parts, dim), or "
+      "torch.cat().";
+  f.verify = "No CopySlices in `stepscope show operators`.";
+  f.effort = Effort::code;
   return f;
 }
 
@@ -218,7 +255,7 @@ window and no work of a device nor a launch is recorded. Without such a line: th
 (*Work by call*), and the operator with most time of its own (`operators`: `host_self` ÷ `host_span` of `overview`).
 
 Saving: for a line, nothing to kWorkMost of its work: whether it is needed is not in the file. For an operator, and
-where a rule of the same work fires (K01, K09, P03, G05, G06, H05, H12, H14), none is estimated.
+where a rule of the same work fires (K01, K09, P03, G05, G06, H05, H12, H14, H18, H20, I07), none is estimated.
 
 Silent on: recordings that lack their device events.)"},
     {RuleId::H18, "operands of N × 1 and N elements broadcast to N × N", false, crossed_operands,
@@ -243,6 +280,13 @@ kScatteredShare of the window. Names the line whose dearest operator it is.
 Saving: kScatteredLeast to kScatteredMost of that time.
 
 Silent on: recordings without strides.)"},
+    {RuleId::H21, "the backward pass copies a whole gradient for each assignment to a slice", false,
+     copied_slices,
+     R"(Looks at: autograd's nodes `CopySlices`, which `x[:, i] = part` makes where x needs a gradient. Fires, where no
+device works, if there are two per step and they take kSlicesShare of the window. Names the line whose copies take
+most of the backward pass.
+
+Saving: kSlicesLeast to kSlowedToo of their time.)"},
 };
 
 }  // namespace

@@ -54,10 +54,10 @@ Where no device works: `gloo:broadcast` once to kMostBroadcasts times per step a
 kBroadcastPessimism to kSlowedToo of its time.)";
 
 constexpr const char* kNoBroadcast =
-    "DistributedDataParallel(..., broadcast_buffers=False), in newer PyTorch forward_sync_buffers=False, "
-    "where "
-    "buffers such as BatchNorm statistics may differ per rank; SyncBatchNorm otherwise. A constant table "
-    "belongs outside the module, or in a parameter with requires_grad=False.";
+    "DistributedDataParallel(..., broadcast_buffers=False), from PyTorch 2.13 on forward_sync_buffers=False, "
+    "if each rank may keep its own buffers, such as BatchNorm's statistics; broadcast them once before an "
+    "evaluation or a checkpoint. A constant table belongs outside the module, or in a parameter with "
+    "requires_grad=False.";
 
 /// The ranks of the CPU's jobs wait in each broadcast.
 std::optional<Claim> broadcast_on_cpu(const Evidence& e) {
@@ -109,7 +109,7 @@ std::optional<Claim> reduced_too_often(const Evidence& e, Bound bound) {
   if (count < passes * e.steps() || e.share(exposed) < kCollectiveShare) return std::nullopt;
   Claim f = claim(e, RuleId::N12,
                   fmt::format("Gradients are reduced in each of {} backward passes per optimizer step, {} "
-                              "collectives per step: {} of {} per step are exposed",
+                              "collectives per step: {} of {} per step are not hidden by compute",
                               passes, format_value(count / e.steps(), Unit::count), ns(exposed / e.steps()),
                               ns(e.step_length())));
   const double saved = 1 - 1 / static_cast<double>(passes);

@@ -111,8 +111,9 @@ std::optional<Claim> casts(const Evidence& e, Bound bound) {
   if (!f.next) f.because = "only kernel names show it; some casts are needed";
   f.evidence = {see::kernels("kind cast")};
   f.remedy =
-      "Keep weights in bfloat16 (or FSDP's MixedPrecisionPolicy), leave autocast's cache on "
-      "(cache_enabled=True), use norms that take bfloat16, compile the module.";
+      "For inference, load the weights in bfloat16. For training, keep float32 master weights: FSDP's "
+      "MixedPrecisionPolicy, or autocast with its cache (cache_enabled=True). Use norms that take bfloat16, "
+      "or compile the module.";
   f.verify = "kernels: kind cast under 2 %.";
   f.effort = Effort::code;
   return f;

@@ -61,8 +61,9 @@ std::optional<Claim> compile_in_window(const Evidence& e, Bound) {
     f.effort = Effort::one_line;
   } else {
     f.remedy =
-        "Record later: torch.profiler.schedule(wait=1, warmup=3, active=5); keep compiled code in a cache "
-        "(TORCHINDUCTOR_FX_GRAPH_CACHE, TRITON_CACHE_DIR).";
+        "Record later: torch.profiler.schedule(wait=1, warmup=3, active=5). Keep TORCHINDUCTOR_CACHE_DIR on "
+        "a "
+        "disk that outlives the job.";
     f.verify = "No compiler ranges in the recording.";
   }
   return f;
@@ -124,7 +125,7 @@ std::optional<Claim> grad_in_inference(const Evidence& e, Bound bound) {
   f.remedy =
       "with torch.inference_mode(): around the forward pass, and model.eval(). Layers such as "
       "nn.TransformerEncoder then take a faster path.";
-  f.verify = "No operator has a sequence number.";
+  f.verify = "ops_for_backward is 0 in `stepscope show overview`.";
   f.effort = Effort::one_line;
   return f;
 }

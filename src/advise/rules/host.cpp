@@ -81,9 +81,10 @@ std::optional<Claim> launch_bound(const Evidence& e, Bound bound) {
                   "the device idle {} of the time",
                   format_value(e.fact(&Facts::kernels) / e.steps(), Unit::count),
                   e.fact(&Facts::complete_steps) > 0 ? " per step" : "", ns(mean), percent(e.share(late))));
-  f.remedy = "torch.compile(model, mode=\"reduce-overhead\"); " + device_graphs(e) +
-             " for fixed shapes; before both, a larger batch if memory allows; fused " +
-             (e.launched_in("Optimizer.step#").ranges > 0 ? "optimizers and modules." : "modules.");
+  f.remedy =
+      "First a larger batch if memory allows. Then torch.compile(model, mode=\"reduce-overhead\"), or " +
+      device_graphs(e) + " for fixed shapes; fused " +
+      (e.launched_in("Optimizer.step#").ranges > 0 ? "optimizers and modules." : "modules.");
   return f;
 }
 
@@ -239,8 +240,8 @@ std::optional<Claim> zero_fill(const Evidence& e, Bound bound) {
   f.because = "the events are counted; with gradients set to None there are none";
   f.evidence = {see::launches("calls"), see::call_tree("Optimizer.zero_grad")};
   f.remedy =
-      "optimizer.zero_grad(set_to_none=True), the default since PyTorch 2.0: delete set_to_none=False. Not "
-      "if code reads .grad as zeros.";
+      "optimizer.zero_grad(set_to_none=True), the default since PyTorch 2.0: delete set_to_none=False. "
+      "Keep it if code reads .grad as zeros.";
   f.verify = "No fills below Optimizer.zero_grad.";
   return f;
 }

@@ -111,10 +111,7 @@ std::optional<Claim> worker_restart(const Evidence& e, Bound) {
   f.confidence = Confidence::medium;
   f.because = "each of these waits follows the end of a loop over the loader";
   f.evidence = {see::input_wait(fmt::format("each wait; {}", per_step(e, cost)))};
-  f.remedy =
-      "DataLoader(..., persistent_workers=True), made once for all epochs; "
-      "multiprocessing_context=\"forkserver\" "
-      "starts workers faster than \"spawn\".";
+  f.remedy = "DataLoader(..., persistent_workers=True), made once for all epochs.";
   f.verify = "The first wait of an epoch is as short as the others.";
   return f;
 }
@@ -146,8 +143,9 @@ std::optional<Claim> bursts(const Evidence& e, Bound bound) {
   f.evidence = {see::input_wait(
       fmt::format("each wait; {}{}", host_only ? "" : "idle: cause input, ", per_step(e, cost)))};
   f.remedy =
-      "A larger prefetch_factor; batches of even cost (bucket by length, shuffle large files); "
-      "DataLoader(in_order=False) where order does not matter.";
+      "A larger prefetch_factor; batches of even cost (bucket by length, spread large files over the "
+      "batches); "
+      "DataLoader(in_order=False), from PyTorch 2.6 on, where order does not matter.";
   f.verify = "No wait is over ten times the median.";
   return f;
 }
@@ -166,6 +164,12 @@ bool always_late(const Evidence& e, Bound bound) {
     late += !(share < kLoaderShare);  // an unknown share counts as late
   }
   return late * 2 >= all;
+}
+
+/// DataLoader workers that fit the machine's cores; 32 where the file does not say how many there are.
+std::int64_t most_workers(const Evidence& e) {
+  const std::int64_t cores = e.fact(&Facts::cores);
+  return cores > 0 ? std::clamp<std::int64_t>(cores, 2, 32) : 32;
 }
 
 /// By the name of the class, as in "songs.py(62): TagSampler.__iter__".
@@ -187,19 +191,30 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
   const bool fetches = in_main || e.loader_kind() == LoaderKind::multi_process;
   if (host_only && fetches && e.share(beyond) < kLoaderShare) return std::nullopt;
   const auto place = in_main ? dearest_place(e, &analyze::LineNode::loading) : std::nullopt;
-  Claim f = claim(e, in_main ? RuleId::I01 : RuleId::I02,
-                  fmt::format("{} of {} per step: {} {}", ns(per_step), ns(e.step_length()),
-                              host_only ? "the program" : "the device",
-                              hidden    ? "hides data loading in the training process itself (num_workers=0)"
-                              : in_main ? "waits while the training process itself loads data (num_workers=0)"
-                                        : "waits for the data loader") +
-                      (place     ? ", mostly in " + place->quoted() + place->callee() + place->rest(e.steps())
-                       : in_main ? ""
-                                 : by_workers(e)));
+  Claim f =
+      claim(e, in_main ? RuleId::I01 : RuleId::I02,
+            fmt::format("{} of {} per step: {} {}", ns(per_step), ns(e.step_length()),
+                        host_only ? "the program" : "the device",
+                        hidden ? "hides for now that the training process itself loads data (num_workers=0)"
+                        : in_main ? "waits while the training process itself loads data (num_workers=0)"
+                                  : "waits for the data loader") +
+                (place     ? ", mostly in " + place->quoted() + place->callee() + place->rest(e.steps())
+                 : in_main ? ""
+                           : by_workers(e)));
   save(f, hidden ? 0 : per_step, in_main ? kWorkerPessimism : kStarvedPessimism,
        host_only && !in_main ? kSlowedToo : 1.0);
-  if (host_only && in_main)
-    f.saving_low = static_cast<std::int64_t>(kWorkerPessimism * static_cast<double>(beyond)) / e.steps();
+  const std::int64_t recording =
+      host_only && in_main ? std::min(waited, e.launched_in("enumerate(DataLoader)#").recording) : 0;
+  if (host_only && in_main) {
+    const bool sure = e.share(beyond) >= kSureLoading;
+    f.saving_low =
+        !sure ? 0
+              : static_cast<std::int64_t>(
+                    kWorkerPessimism * static_cast<double>(std::max<std::int64_t>(0, beyond - recording))) /
+                    e.steps();
+    f.saving_high =
+        (waited - static_cast<std::int64_t>(kSureRecording * static_cast<double>(recording))) / e.steps();
+  }
   change(f, {scale_of(Scale::What::data_loading, 0)}, in_main ? kWorkerPessimism : kStarvedPessimism);
   f.next = hidden;
   f.least_after = kLoaderShare;
@@ -210,7 +225,10 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
           ? "the loader's class runs in the training process, and the wait is measured where the device "
             "is idle"
           : "the wait is measured where the device is idle; this file does not show why the workers are late";
-  const std::string loading = fmt::format("{} ({})", advise::per_step(e, waited), percent(e.share(waited)));
+  const std::string loading = fmt::format(
+      "{} ({}){}", advise::per_step(e, waited), percent(e.share(waited)),
+      10 * recording < waited ? ""
+                              : fmt::format("; recording cost about {} of it", ns(recording / e.steps())));
   if (host_only || hidden)
     f.evidence = {see::input_wait(loading)};
   else
@@ -221,7 +239,7 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
         in_main ? "" : "; less waiting may also speed up compute, so the high end exceeds the wait");
   const std::int64_t rest = std::max<std::int64_t>(1, e.step_length() - per_step);
   const std::int64_t batch = mean_wait(waits, per_step);
-  const std::int64_t workers = std::clamp<std::int64_t>((batch + rest - 1) / rest + 1, 2, 32);
+  const std::int64_t workers = std::clamp<std::int64_t>((batch + rest - 1) / rest + 1, 2, most_workers(e));
   f.remedy =
       place && is_in_a_sampler(*place)
           ? fmt::format(
@@ -231,12 +249,12 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
       : in_main
           ? fmt::format(
                 "DataLoader(..., num_workers={}, persistent_workers=True{}): a batch takes {} to load, "
-                "the step without {} {}.{}",
+                "the step without {} {}.{} An IterableDataset must split its data by get_worker_info().",
                 workers, host_only ? "" : ", pin_memory=True", ns(batch), host_only ? "loading" : "that wait",
                 ns(rest), place ? fmt::format(" Or do less in {}, or do it once.", place->spoken()) : "")
-          : "More workers, up to the number of cores; if the cores are busy, move decoding out of the "
-            "workers or cache it; raise prefetch_factor.";
-  f.verify = "The loader's share of the step falls under 2 %, and other host rows grow by less than 10 %.";
+          : "More workers, as long as those of all ranks on the host fit its cores; if the cores are busy, "
+            "move decoding out of the workers or cache it; raise prefetch_factor.";
+  f.verify = "The loader's share of the step falls under 2 %, and no other phase grows by more than 10 %.";
   f.effort = Effort::option;
   return f;
 }
@@ -271,8 +289,16 @@ std::optional<Claim> padded_batches(const Evidence& e, Bound bound) {
   return f;
 }
 
+/// Most of the time outside forward, backward and optimizer is in layers of a model: those without gradients.
+bool is_in_layers(const Evidence& e) {
+  const auto place = dearest_place(e, &analyze::LineNode::besides);
+  return place && (place->line->calls_module ||
+                   (!place->callers.empty() && place->callers.front().line->calls_module));
+}
+
 std::optional<Claim> host_preprocess(const Evidence& e, Bound bound) {
   const bool host_only = bound == Bound::host_only;
+  if (host_only && is_in_layers(e)) return std::nullopt;
   const std::vector<Place> work = places_of(e, [](const Place& p) {
     return p.after_loading() && (p.cause == IdleCause::op || p.cause == IdleCause::python);
   });
@@ -292,8 +318,10 @@ std::optional<Claim> host_preprocess(const Evidence& e, Bound bound) {
                                         most.source.empty() ? "" : ", most at " + placed(most.source));
   f.evidence = {host_only ? see::host_time(shown) : see::idle(shown)};
   f.remedy =
-      "Move this work into the dataset or collate_fn (workers do it ahead), or after the copy to the device "
-      "(torchvision.transforms.v2 runs there).";
+      host_only ? "Move this work into the dataset or collate_fn, and let DataLoader workers do it ahead "
+                  "(num_workers > 0)."
+                : "Move this work into the dataset or collate_fn (workers do it ahead), or after the copy to "
+                  "the device (torchvision.transforms.v2 runs there).";
   f.verify = host_only ? "The forward pass begins right after the loader's range."
                        : "The first copy of a step starts right after the loader's range.";
   f.vague = host_only && most.source.empty();
@@ -310,7 +338,8 @@ kLoaderShare of the window; where no device is recorded, beyond the kQueueFetch 
 next. Does not propose workers for a line of a class named …Sampler: no worker runs it.
 
 Saving: replay without data loading. The low end is kWorkerPessimism of it: workers slow the main process
-down.
+down. Without a device: that time minus what recording cost; the high end subtracts only kSureRecording of that cost, and the low end
+is 0 below kSureLoading of the window, as workers take cores from the operators.
 
 Silent on: loading that the device hides, unless it would limit once other findings are done; loaders with
 worker processes (I02).)"},
@@ -345,15 +374,13 @@ Saving: kBurstLeast to kBurstMost of that idle time.
 
 Silent on: restarted workers (I03); loaders that are always late (I02).)"},
     {RuleId::I05, "the host prepares the batch after it was loaded", true, host_preprocess,
-     R"(Looks at: *Idle time by place* of `idle`, `after loading`, causes `op` and `python`: ranges that follow a wait
-for data and end before the launch of the step's first device work. Fires when these ranges hold at least
-kLoaderShare of the window.
+     R"(Looks at: *Idle time by place* of `idle`, `after loading`, causes `op` and `python`: ranges that follow a wait for
+data and end before the launch of the step's first device work. Fires when they hold kLoaderShare of the window.
 
-Saving: that time; the low end is kPreprocessPessimism of it, the high end kSlowedToo where no device is
-recorded.
+Saving: that time; the low end is kPreprocessPessimism of it, the high end kSlowedToo where no device is recorded.
 
-Without a device: *Host time by place* of `host_time`, until the first operator that a backward pass goes
-through.
+Without a device: *Host time by place* of `host_time`, until the first operator that a backward pass goes through; not
+where the dearest line outside of the phases is a module's: layers without gradients are no preparation.
 
 Silent on: tiny work on scalars; work that the device hides; the conversion that is part of the first copy.)"},
     {RuleId::I07, "much of each batch is padding", false, padded_batches,

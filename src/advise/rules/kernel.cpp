@@ -22,7 +22,8 @@ that of kernels that copy or concatenate; up to what fusing each run of neighbou
 (chained_share), if that is more; by replay where launches are linked. When the host limits, the finding is
 listed as `next`. Silent in training at 14 to 24 %, and for kernels that Inductor or Triton made (kind
 compiled). Without a device: element-wise operators (`host_time`) that hold that share of the window and take
-at least kLayerWork on average; the saving is the same range of their time.)";
+at least kLayerWork on average; the saving is the same range of their time, up to all of it if one line holds
+kMostOfCost of it.)";
 
 std::optional<Claim> pointwise_chain(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only) return pointwise_on_cpu(e);
@@ -50,8 +51,9 @@ std::optional<Claim> pointwise_chain(const Evidence& e, Bound bound) {
                                          percent(kind_share(e, {KernelKind::copy, KernelKind::concat}))))};
   f.remedy =
       "torch.compile(model) on the blocks; or fused norms, rotary embeddings and gates (F.rms_norm, "
-      "F.layer_norm, Liger kernels, <<Apex||aiter||Apex; aiter on ROCm>>); keep one type through the chain.";
-  f.verify = "triton_poi_fused kernels appear; the share of kinds pointwise and cast falls.";
+      "F.layer_norm, <<Liger kernels, Transformer Engine||Liger kernels, aiter||Liger kernels>>); keep one "
+      "type through the chain.";
+  f.verify = "Fewer element-wise kernels; the share of kinds pointwise and cast falls.";
   f.effort = Effort::one_line;
   return f;
 }

@@ -60,7 +60,7 @@ Step tiled_products(int m, int blocks, int length = 100) {
 TEST(KernelRules, WaveQuantisation) {
   const Step step = tiled_products(1536, 144);
   EXPECT_EQ(cell(step, "K05", "title"),
-            "aten::mm 1536×1536×4096 in bf16 fills 1.09 rounds of the device's multiprocessors, the last one "
+            "aten::mm 1536×1536×4096 in bf16 fills 1.09 waves of the device's multiprocessors, the last one "
             "only to 9.09 %");
   EXPECT_EQ(cell(step, "K05", "saving_low"), "0");
   EXPECT_NEAR(std::stod(cell(step, "K05", "saving_high")), 454'545, 5);

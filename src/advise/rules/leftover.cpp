@@ -26,16 +26,26 @@ std::optional<Claim> host_left(const Evidence& e, Bound bound) {
     return std::find(std::begin(kLateCauses), std::end(kLateCauses), p.cause) != std::end(kLateCauses);
   });
   const std::string where = places.empty() ? "" : places.front().spoken();
+  const auto line = where.empty() ? dearest_place(e, &analyze::LineNode::total) : std::nullopt;
+  const std::string sampled =
+      line ? fmt::format("; the main thread is {} in {}{}{}", ns(line->cost / e.steps()), line->quoted(),
+                         line->called_by(), line->rest(e.steps()))
+           : "";
   Claim f = claim(
       e, RuleId::H15,
-      fmt::format("For {} of {} per step the device idles because the host is late{}: no rule knows a change",
-                  ns(cost / e.steps()), ns(e.step_length()), where.empty() ? "" : ", mostly in " + where));
+      fmt::format("For {} of {} per step the device idles because the host is late{}{}", ns(cost / e.steps()),
+                  ns(e.step_length()), where.empty() ? "" : ", mostly in " + where, sampled));
   f.confidence = Confidence::low;
-  f.because = where.empty() ? "the file does not say where the host was"
-                            : "the place is recorded; what it is needed for is not";
+  f.because = line ? "samples of the stack name the lines; which of them the device waits for is not in "
+                     "the file"
+              : where.empty() ? "the file does not say where the host was"
+                              : "the place is recorded; what it is needed for is not";
   f.evidence = {see::idle(per_step(e, cost))};
-  f.remedy = where.empty() ? "Record with with_stack=True: the report then names the line."
-                           : fmt::format("Ask of {} whether each step needs it.", where);
+  f.remedy = 2 * e.idle(IdleCause::op) > cost
+                 ? "Fewer operators for the same work: a larger batch, torch.compile(model), fused modules."
+             : line          ? fmt::format("Check whether every step needs {}.", line->spoken())
+             : where.empty() ? "Record with with_stack=True: the report then names the line."
+                             : fmt::format("Check whether every step needs {}.", where);
   f.verify = "A smaller share of these causes in `stepscope show idle`.";
   f.effort = Effort::code;
   return f;
@@ -64,7 +74,7 @@ std::optional<Claim> own_code_left(const Evidence& e, Bound bound) {
                     : "no Python stacks are recorded";
   f.evidence = {see::phases("other, " + per_step(e, own->time))};
   f.remedy =
-      place ? fmt::format("Ask of {} and the lines that call it whether each step needs it.", place->spoken())
+      place ? fmt::format("Check whether every step needs {} and the lines that call it.", place->spoken())
             : "Record with `stepscope record -- python ...`, or with_stack=True: the report then names the "
               "line.";
   f.verify = "A smaller phase other in `stepscope show phases`.";

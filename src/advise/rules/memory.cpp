@@ -41,7 +41,8 @@ std::optional<Claim> allocation(const Evidence& e, Bound) {
   f.evidence = {
       see::idle(fmt::format("cause alloc, {}{}", per_step(e, cost), longest_idle(e, IdleCause::alloc)))};
   f.remedy =
-      "Remove empty_cache() from the loop; PYTORCH_ALLOC_CONF=expandable_segments:True; keep shapes fixed.";
+      "Remove empty_cache() from the loop; PYTORCH_ALLOC_CONF=expandable_segments:True "
+      "(PYTORCH_CUDA_ALLOC_CONF before PyTorch 2.9); keep shapes fixed.";
   f.verify = "No malloc or free calls of the runtime remain in steady steps.";
   return f;
 }
@@ -63,9 +64,7 @@ std::optional<Claim> memory_limit(const Evidence& e, Bound) {
       f.confidence = Confidence::medium;
       f.because = "the allocator reports it; a risk, not a cost of time";
       f.evidence = {see::memory_events("peak, and what was allocated then")};
-      f.remedy =
-          "Checkpoint activations, zero_grad(set_to_none=True), mixed precision, a smaller micro-batch with "
-          "accumulation.";
+      f.remedy = "Checkpoint activations, mixed precision, a smaller micro-batch with accumulation.";
       f.verify = "Peak under 90 %.";
       f.effort = Effort::code;
       return f;
@@ -94,7 +93,7 @@ std::optional<Claim> fragmentation(const Evidence& e, Bound) {
     f.evidence = {see::memory_events("peak_reserved, peak_allocated of " + peak->memory.name())};
     f.remedy =
         "PYTORCH_ALLOC_CONF=expandable_segments:True (PYTORCH_CUDA_ALLOC_CONF before PyTorch 2.9), or "
-        "max_split_size_mb; largest shapes first.";
+        "max_split_size_mb; run the largest batch first.";
     f.verify = "memory_events: peak_reserved near peak_allocated.";
     return f;
   }
@@ -139,9 +138,13 @@ std::optional<Claim> growth(const Evidence& e, Bound) {
     f.confidence = Confidence::low;
     f.because = "its lowest level rises from step to step; caches that warm up look the same";
     f.evidence = {see::memory_events("memory of each step; never freed")};
-    f.remedy =
-        "Store losses as loss.item() or loss.detach(), clear lists and hooks that keep tensors; compare two "
-        "snapshots (torch.cuda.memory._snapshot()) to find the lines whose allocations stay.";
+    f.remedy = fmt::format(
+        "Store losses as loss.item() or loss.detach(), clear lists and hooks that keep tensors; to find the "
+        "lines whose allocations stay, {}.",
+        steps[first]->memory.host()
+            ? "compare two snapshots of tracemalloc, or see `never freed` of `stepscope show memory_events`"
+            : "call torch.cuda.memory._record_memory_history(), then compare two "
+              "torch.cuda.memory._snapshot()");
     f.verify = "memory_events: lowest is the same in all steps.";
     f.effort = Effort::code;
     return f;

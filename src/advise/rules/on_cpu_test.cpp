@@ -107,10 +107,10 @@ TEST(OnCpu, ManyCollectivesNameTheLineThatCallsThem) {
     l.pass(5).frame("torch/distributed/distributed_c10d.py(80): all_reduce", 1500);
     for (int i = 0; i < 50; ++i) l.beside("gloo:all_reduce", 5, 20).op("c10d::allreduce_", 5).pass(25);
   });
-  EXPECT_EQ(
-      advice.cell("N02", "title"),
-      "50 collectives per step, 20.0 µs each on average: they cost latency, not bandwidth; most of them by "
-      "train.py:31 (average), called by train.py:9 (main)");
+  EXPECT_EQ(advice.cell("N02", "title"),
+            "50 collectives per step, 20.0 µs each on average: 1.00 ms per step are not hidden by compute; "
+            "most of them by "
+            "train.py:31 (average), called by train.py:9 (main)");
 }
 
 // The backward pass takes 2 ms, and a reduction of 1 ms begins after it.
@@ -321,17 +321,17 @@ TEST(OnCpu, PaddedBatches) {
 TEST(OnCpu, GradientsOfData) {
   const Advice advice =
       trained(R"("gradients": 1000, "inputs": {"tensors": 1, "elements": 500, "shape": "[50, 10]"})");
-  EXPECT_EQ(
-      advice.cell("G05", "title"),
-      "The backward pass computes the gradient of a tensor of [50, 10] that is no parameter, and adds it "
-      "up");
+  EXPECT_EQ(advice.cell("G05", "title"),
+            "The backward pass computes the gradient of a tensor of [50, 10] that is no parameter, and "
+            "accumulates it in "
+            ".grad");
   EXPECT_EQ(advice.cell("G05", "saving_low"), "0");
   EXPECT_EQ(advice.cell("G05", "saving_high"), "166666");  // 500 of 1,500 elements × 500
   const Advice large =
       trained(R"("gradients": 1000, "inputs": {"tensors": 2, "elements": 9000, "shape": "[800, 10]"})");
   EXPECT_EQ(large.cell("G05", "title"),
             "The backward pass computes the gradients of 2 tensors that are no parameters, the largest of "
-            "[800, 10], and adds them up");
+            "[800, 10], and accumulates them in .grad");
   EXPECT_EQ(large.cell("G05", "saving_high"), "250000");  // half of 500
   EXPECT_FALSE(trained(R"("gradients": 1000, "inputs": {"tensors": 1, "elements": 49, "shape": "[7, 7]"})")
                    .has("G05"));
@@ -378,7 +378,7 @@ TEST(OnCpu, GradientsReducedInEveryPass) {
   EXPECT_EQ(
       advice.cell("N12", "title"),
       "Gradients are reduced in each of 2 backward passes per optimizer step, 2 collectives per step: 200 "
-      "µs of 700 µs per step are exposed");
+      "µs of 700 µs per step are not hidden by compute");
   EXPECT_EQ(advice.cell("N12", "saving_low"), "50000");    // half of one of the two
   EXPECT_EQ(advice.cell("N12", "saving_high"), "120000");  // 1.2 times that one
   EXPECT_FALSE(passes(1).has("N12"));

@@ -49,9 +49,15 @@ std::optional<Claim> pointwise_on_cpu(const Evidence& e) {
       e, RuleId::K01,
       fmt::format("{} of {} per step goes into element-wise operators that each read and write memory{}",
                   ns(work.time / e.steps()), ns(e.step_length()), where));
-  save(f, work.time / e.steps(), kFusedLeast, std::max(kFusedMost, report::ratio(work.chained, work.time)));
+  const bool of_one_line =
+      place && static_cast<double>(place->cost) >= kMostOfCost * static_cast<double>(work.time);
+  save(f, work.time / e.steps(), kFusedLeast,
+       of_one_line ? 1 : std::max(kFusedMost, report::ratio(work.chained, work.time)));
   f.confidence = Confidence::medium;
-  f.because = "how many of them fuse depends on the operators between them";
+  f.because =
+      of_one_line
+          ? "how many of them fuse depends on the operators between them; the line may do without them"
+          : "how many of them fuse depends on the operators between them";
   f.evidence = {see::host_time(fmt::format(
       "work of operators; {} calls in the window, {} of their time in runs over equally many elements",
       format_value(work.calls, Unit::count), percent(report::ratio(work.chained, work.time))))};
@@ -117,18 +123,19 @@ std::optional<Claim> many_collectives_on_cpu(const Evidence& e) {
   const CollectivesOnCpu all = collectives_on_cpu(e);
   if (!too_many(e, all)) return std::nullopt;
   const auto place = dearest_place(e, &analyze::LineNode::communicating);
-  Claim f =
-      claim(e, RuleId::N02,
-            fmt::format("{} collectives per step, {} each on average: they cost latency, not bandwidth{}",
-                        format_value(all.count / e.steps(), Unit::count), ns(all.total / all.count),
-                        place ? "; most of them by " + place->quoted() + place->called_by() : ""));
+  Claim f = claim(
+      e, RuleId::N02,
+      fmt::format("{} collectives per step, {} each on average: {} per step are not hidden by compute{}",
+                  format_value(all.count / e.steps(), Unit::count), ns(all.total / all.count),
+                  ns(all.exposed / e.steps()),
+                  place ? "; most of them by " + place->quoted() + place->called_by() : ""));
   save(f, all.exposed / e.steps(), kMergedLeast, kSlowedToo);
   f.confidence = Confidence::high;
   f.because = "their number and length are in the file";
   f.evidence = {see::host_time(fmt::format("collectives on the CPU, {} exposed", per_step(e, all.exposed)))};
   f.remedy =
       "Let DistributedDataParallel bucket gradients (bucket_cap_mb=25 … 100) instead of a loop over "
-      "parameters; torch.distributed._coalescing_manager() or one flattened tensor.";
+      "parameters; or reduce one flat tensor.";
   f.verify = "Under 50 collectives per step.";
   f.effort = Effort::code;
   return f;
@@ -173,16 +180,16 @@ std::optional<Claim> late_reduction_on_cpu(const Evidence& e) {
     return std::nullopt;
   Claim f =
       claim(e, RuleId::N06,
-            fmt::format("Gradients are reduced only after {} of the backward pass: {} per step are exposed",
-                        percent(all.median_before), ns(all.exposed / e.steps())));
+            fmt::format(
+                "Gradients are reduced only after {} of the backward pass: {} per step are not hidden by it",
+                percent(all.median_before), ns(all.exposed / e.steps())));
   save(f, std::min(all.exposed, all.before) / e.steps(), 0, 1);
   f.confidence = Confidence::low;
   f.because = "a reduction on the CPU hides behind the backward pass only if it has a core of its own";
   f.evidence = {see::host_time("collectives on the CPU")};
   f.remedy =
-      "DistributedDataParallel instead of reducing by hand; smaller buckets (bucket_cap_mb); "
-      "static_graph=True; "
-      "no find_unused_parameters=True; register modules in the order in which they are used.";
+      "DistributedDataParallel instead of reducing by hand; smaller buckets (bucket_cap_mb) begin earlier; "
+      "no find_unused_parameters=True, or static_graph=True with it: DDP then orders its buckets itself.";
   f.verify = "The first collective of a step begins in the first third of the backward pass.";
   f.effort = Effort::one_line;
   return f;

@@ -43,11 +43,11 @@ std::optional<Claim> own_line(const Evidence& e, Bound bound) {
   const bool on_each = all_ranks_do_it(e, *place);
   const bool in_hooks = 2 * place->line->in_backward > place->line->total;
   Claim f = claim(e, RuleId::H11,
-                  fmt::format("{} of {} per step go into {}, {}{}", ns(place->cost / e.steps()),
+                  fmt::format("{} of {} per step are spent in {}, {}{}", ns(place->cost / e.steps()),
                               ns(e.step_length()), place->quoted(),
                               in_hooks  ? "in hooks of the backward pass"
-                              : on_each ? "on each rank, besides forward, backward and optimizer"
-                                        : "besides forward, backward and optimizer",
+                              : on_each ? "on each rank, outside forward, backward and optimizer"
+                                        : "outside forward, backward and optimizer",
                               grown(*place) + place->called_by() + place->rest(e.steps())));
   save(f, place->cost / e.steps(), 0, kSlowedToo);
   f.confidence = Confidence::medium;
@@ -83,7 +83,7 @@ std::optional<Claim> short_operators(const Evidence& e, Bound bound) {
                               ns(cost / sums->short_ops), ns(cost / e.steps()), ns(e.step_length()), where));
   // More rounds than parameters are a loop over the data, not the layers of a model.
   const std::int64_t parameters = e.launched_in(kAccumulate).ranges;
-  const bool loops = placed_well && place->repeats > parameters;
+  const bool loops = placed_well && place->repeats > parameters && cost <= kCallAlone * sums->short_ops;
   save(f, cost / e.steps(), loops ? kShortLeast : 0, kShortMost);
   f.confidence = Confidence::medium;
   f.because = "such short operators take about as long to call as to compute";
@@ -120,7 +120,8 @@ nodes. Fires, where no device works, if they take kCallingShare of the window an
 them. The line is the one that calls most of them, forward and backward; without Python stacks, none is named.
 
 Saving: kShortLeast to kShortMost of that time. From 0 if no line calls most of them, or none of its operators
-runs more often than the model has parameters with gradients: then they may be layers.
+runs more often than the model has parameters with gradients: then they may be layers. From 0, too, if they take more than
+kCallAlone on average: then they compute.
 
 Silent on: the optimizer's operators (H03).)"},
 };

@@ -34,9 +34,8 @@ std::optional<Claim> plain_cores(const Evidence& e, Bound bound) {
     const std::int64_t time = compute_time(e, share);
     Claim f = claim(
         e, RuleId::P01,
-        fmt::format(
-            "{} of kernel time ({} per step) is matrix work on plain cores; this device has matrix units",
-            percent(share), ns(time)));
+        fmt::format("{} of kernel time ({} per step) are matrix products and convolutions that do not use {}",
+                    percent(share), ns(time), worded(e, "<<tensor cores||matrix cores||the matrix units>>")));
     const double gain = most_gain(row->plain_gain, kMaxSpeedUp);
     save(f, time, 1 - 1 / kMinSpeedUp, 1 - 1 / gain);
     change(f, {scale_of(Scale::What::plain_cores, 1 / gain)},
@@ -88,7 +87,7 @@ std::optional<Claim> double_precision(const Evidence& e, Bound bound) {
   f.evidence = {see::devices("fp64_share"), see::kernels("names with double")};
   f.remedy =
       "Find the float64 source: torch.from_numpy(a).float(), dtype=torch.float32 where tensors are made, "
-      "Python numbers instead of numpy scalars.";
+      "Python numbers instead of numpy scalars. If the result needs float64, leave it.";
   f.verify = "No kernel name contains double.";
   f.effort = Effort::one_line;
   return f;

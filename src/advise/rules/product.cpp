@@ -98,7 +98,9 @@ std::optional<Claim> misaligned_products(const Evidence& e, Bound bound) {
   f.because =
       "libraries have kernels for odd sizes too; the comparison is with aligned products in this recording";
   f.evidence = {see::products("m, n, k, flop_rate")};
-  f.remedy = "Pad the vocabulary or hidden size (pad_to_multiple_of=64), e.g. 50257 to 50304.";
+  f.remedy =
+      "Pad the vocabulary or hidden size, e.g. 50257 to 50304 (pad_to_multiple_of=64 of "
+      "resize_token_embeddings() in Transformers).";
   f.verify = "products: n and k are multiples of 8, or better of 64.";
   f.effort = Effort::code;
   return f;
@@ -120,7 +122,7 @@ std::optional<Claim> wave_quantisation(const Evidence& e, Bound bound) {
     if (!(p.share >= kFarProductShare) || !is_quantised(products, p)) continue;
     Claim f =
         claim(e, RuleId::K05,
-              fmt::format("{} fills {:.2f} rounds of the device's multiprocessors, the last one only to {}",
+              fmt::format("{} fills {:.2f} waves of the device's multiprocessors, the last one only to {}",
                           text_of(p), p.waves, percent(last_wave(p))));
     save(f, compute_time(e, p.share), 0, 1 - p.waves / std::ceil(p.waves));
     f.shortens_kernels = true;
@@ -128,9 +130,9 @@ std::optional<Claim> wave_quantisation(const Evidence& e, Bound bound) {
     f.because = "its tiles follow from the kernel's name and the recorded sizes";
     f.evidence = {see::products("waves, flop_rate")};
     f.remedy =
-        "Nudge the batch or the hidden size so that tiles fill whole rounds; "
+        "Nudge the batch or the hidden size so that tiles fill whole waves; "
         "torch.compile(mode=\"max-autotune\"), "
-        "which tries split-k and stream-k<<.||; PYTORCH_TUNABLEOP_ENABLED=1 tries all of hipBLASLt's "
+        "which tries other tile sizes<<.||; PYTORCH_TUNABLEOP_ENABLED=1 tries all of hipBLASLt's "
         "kernels.||; "
         "on ROCm PYTORCH_TUNABLEOP_ENABLED=1 tries all of hipBLASLt's kernels.>>";
     f.verify = "products: waves just below a whole number, or a higher flop_rate.";

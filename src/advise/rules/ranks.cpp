@@ -47,7 +47,7 @@ std::string look_at(StepPart part, std::int64_t rank) {
            ": its loader, its storage, workers that share cores with other jobs, more or longer samples than "
            "on other ranks.";
   if (part == StepPart::copy)
-    return own + ": pinned memory, the device's PCIe link (nvidia-smi -q -d PCI), NUMA placement.";
+    return own + ": pinned memory, the width of the device's PCIe link, NUMA placement.";
   if (part == StepPart::alloc) return own + ": calls that allocate or free device memory inside the step.";
   return own +
          ": processor clock and load (other jobs, NUMA placement, numactl or taskset), garbage collection, "
@@ -62,8 +62,9 @@ struct Cause {
 
 Cause cause_of(const SlowRank& slow, const SlowKernels& kernels) {
   const std::string device = fmt::format(
-      "on rank {}'s host: <<nvidia-smi -q -d PERFORMANCE,CLOCK||rocm-smi --showperflevel -c||nvidia-smi -q "
-      "-d PERFORMANCE,CLOCK (rocm-smi --showperflevel -c)>> and other "
+      "on rank {}'s host: <<nvidia-smi -q -d PERFORMANCE,CLOCK||rocm-smi --showperflevel -c||the device's "
+      "clock "
+      "and power limit>>, and other "
       "processes "
       "on that device",
       slow.rank);

@@ -212,8 +212,8 @@ std::optional<Claim> clock_drift(const Evidence& e, Bound bound) {
         percent(drift.slower), drift.groups);
   f.evidence = {see::kernels(fmt::format("drift of equal kernels, {} per step", drift.kernels))};
   f.remedy =
-      "<<nvidia-smi -q -d PERFORMANCE,CLOCK||rocm-smi --showperflevel -c||nvidia-smi -q -d PERFORMANCE,CLOCK "
-      "or rocm-smi --showperflevel -c>> while it runs: see whether power or heat holds the clock down; fix "
+      "<<nvidia-smi -q -d PERFORMANCE,CLOCK||rocm-smi --showperflevel -c||The vendor's tool>> while it runs: "
+      "see whether power or heat holds the clock down; fix "
       "the cooling or the cap; compare with the other ranks.";
   f.verify = "kernels: pace under 1.02.";
   f.effort = Effort::hardware;

@@ -47,8 +47,13 @@ std::int64_t spread_of(const OwnSteps& own) {
   return report::quantile(distances, 0.5);
 }
 
-/// The part of a step that grew most against its median over the steps: "compute kernels grew by 3 ms".
-std::string grown_part(const OwnSteps& own, std::size_t outlier) {
+struct Grown {
+  StepRole role = StepRole::other;
+  std::string text;  ///< "compute kernels grew by 3 ms"
+};
+
+/// The part of a step that grew most against its median over the steps.
+Grown grown_part(const OwnSteps& own, std::size_t outlier, Bound bound) {
   struct Part {
     StepRole role;
     const char* phrase;
@@ -56,21 +61,26 @@ std::string grown_part(const OwnSteps& own, std::size_t outlier) {
   constexpr std::array kParts = {Part{StepRole::kernel, "compute kernels"},
                                  Part{StepRole::communication, "communication that nothing hides"},
                                  Part{StepRole::memcpy, "copies that nothing hides"},
-                                 Part{StepRole::runtime, "runtime calls while the device is idle"},
-                                 Part{StepRole::data_loader, "data loading while the device is idle"},
-                                 Part{StepRole::cpu_exec, "operators and Python while the device is idle"},
+                                 Part{StepRole::runtime, "runtime calls"},
+                                 Part{StepRole::data_loader, "waiting for data"},
+                                 Part{StepRole::cpu_exec, "operators and Python"},
                                  Part{StepRole::other, "time with nothing recorded"}};
   std::int64_t most = 0;
-  const char* phrase = "";
+  const Part* grown = nullptr;
   for (const Part& part : kParts) {
     std::vector<std::int64_t> usual;
     for (const StepTime* step : own.steps) usual.push_back(step->part(part.role));
     const std::int64_t growth = own.steps[outlier]->part(part.role) - report::quantile(usual, 0.5);
     if (growth <= most) continue;
     most = growth;
-    phrase = part.phrase;
+    grown = &part;
   }
-  return most > 0 ? fmt::format("{} grew by {}", phrase, ns(most)) : "no single part of it grew";
+  if (grown == nullptr) return {StepRole::other, "no single part of it grew"};
+  const bool of_host = grown->role == StepRole::runtime || grown->role == StepRole::data_loader ||
+                       grown->role == StepRole::cpu_exec;
+  return {grown->role, fmt::format("{}{} grew by {}", grown->phrase,
+                                   of_host && bound != Bound::host_only ? " while the device is idle" : "",
+                                   ns(std::min(most, own.excess(outlier))))};
 }
 
 /// "; on the host aten::empty grew by 12.3 ms" from the table of outliers; "" if the step is not in it.
@@ -98,10 +108,11 @@ std::optional<Claim> step_outlier(const Evidence& e, Bound bound) {
   if (longest == 0) return std::nullopt;
   const std::int64_t spread_out = beyond / std::ssize(own.steps);
   if (bound == Bound::host_only && e.share(spread_out * e.steps()) < kOutlierWorth) return std::nullopt;
-  const std::string step = own.steps[longest]->name(), grown = grown_part(own, longest);
+  const std::string step = own.steps[longest]->name();
+  const Grown grown = grown_part(own, longest, bound);
   Claim f = claim(e, RuleId::H09,
                   fmt::format("Step {} took {} against a median of {}: {}", step, ns(own.lengths[longest]),
-                              ns(own.median), grown));
+                              ns(own.median), grown.text));
   f.confidence = Confidence::medium;
   f.because = bound == Bound::host_only
                   ? "lengths are those of the step marks on the host"
@@ -109,10 +120,15 @@ std::optional<Claim> step_outlier(const Evidence& e, Bound bound) {
   f.evidence = {see::steps(
       fmt::format("device_length of step {}{}; spread over all steps, such outliers cost {} per step", step,
                   grown_op(e, own.steps[longest]->number), ns(spread_out)))};
-  f.remedy = fmt::format(
-      "Look at step {} alone (`stepscope show {} --step {}`). Usual causes: a checkpoint or log written in "
-      "the step, garbage collection, another program on the machine.",
-      step, bound == Bound::host_only ? "host_time" : "idle", step);
+  f.remedy =
+      grown.role == StepRole::data_loader
+          ? "Look at the DataLoader: a pass over the data begins in such a step "
+            "(persistent_workers=True keeps its workers), or one batch takes longer than the others "
+            "(`stepscope show input_wait`)."
+          : fmt::format(
+                "Look at step {} alone (`stepscope show {} --step {}`). Usual causes: a checkpoint or log "
+                "written in the step, garbage collection, another program on the machine.",
+                step, bound == Bound::host_only ? "host_time" : "idle", step);
   f.verify = "No step exceeds the median by more than 10 %.";
   f.effort = Effort::code;
   return f;
@@ -133,13 +149,14 @@ constexpr Pause kPauses[] = {
      "Log every N steps, and from another thread."},
     {{"gc.", "collect"},
      "Python collects garbage",
-     "gc.freeze() after the first step and gc.disable(), with gc.collect() every few hundred steps."},
+     "gc.collect(), gc.freeze() and gc.disable() after the first step, then gc.collect() every few hundred "
+     "steps, at the same step on all ranks."},
     {{"json", "pickle", "csv", "write"},
      "something is written",
      "Write every N steps, or hand the data to another thread."},
     {{"metric", "eval", "valid", "accuracy"},
      "metrics are computed",
-     "Keep metrics on the device and read them every N steps."},
+     "Compute metrics every N steps, and keep them as tensors until then."},
 };
 
 bool is_loop_work(const Place& place) {
@@ -220,6 +237,7 @@ std::optional<Claim> pause_between_steps(const Evidence& e, Bound bound) {
   f.verify = fmt::format("No time `between steps` over 3 % in `stepscope show {}`.",
                          host_only ? "host_time" : "idle");
   f.vague = host_only && known == nullptr && most.source.empty();
+  if (f.vague) f.saving_low = 0;  // nothing is known about what happens there
   if (f.vague) f.typical = std::min(1.0, 2 * report::ratio(most.count, e.steps()));
   f.effort = Effort::code;
   return f;
@@ -265,8 +283,9 @@ std::optional<Claim> cpu_contention(const Evidence& e, Bound bound) {
       no_kernels
           ? "Look for other programs on this machine (top) and for CPU quotas (cgroup cpu.max); let the "
             "threads of all processes, torch.set_num_threads() and DataLoader workers, fit the cores."
-          : "Fewer DataLoader workers than cores − 2 per rank; torch.set_num_threads() and "
-            "OMP_NUM_THREADS; pin ranks to their NUMA node (numactl); look for CPU quotas (cgroup "
+          : "All ranks on a host share its cores: at most cores ÷ ranks − 1 DataLoader workers for each; "
+            "torch.set_num_threads() and OMP_NUM_THREADS likewise; pin ranks to their NUMA node (numactl); "
+            "look for CPU quotas (cgroup "
             "cpu.max) and for other jobs.";
   f.verify = "host_pace of all steps under 1.1 in `stepscope show steps --format csv`.";
   f.effort = Effort::option;
@@ -296,7 +315,7 @@ low end is kBorderPessimism of it.
 
 Without a device: *Host time by place* of `host_time`, without operators, which are the step's work, and
 without long pauses of one Python line in every step (H02); at least kRecordedBorder per step and kLeftBehind
-per operator. The high end is kSlowedToo of it.
+per operator. The high end is kSlowedToo of it; the low end is 0 if nothing names the pause.
 
 Silent on: gaps between steps in which the host already runs the next step's operators; waits for data,
 blocking calls and allocations, which have rules of their own.)"},

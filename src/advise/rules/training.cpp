@@ -28,13 +28,13 @@ std::optional<Claim> input_gradients(const Evidence& e, Bound bound, const analy
       report::ratio(facts.input_gradients, report::plus(facts.gradients, facts.input_gradients));
   if (facts.input_gradients <= 0 || share < kUnreadShare) return std::nullopt;
   const bool one = facts.input_tensors == 1;
-  Claim f =
-      claim(e, RuleId::G05,
-            fmt::format("The backward pass computes the gradient{} of {}, and adds {} up", one ? "" : "s",
-                        one ? fmt::format("a tensor of {} that is no parameter", facts.input_shape)
-                            : fmt::format("{} tensors that are no parameters, the largest of {}",
-                                          facts.input_tensors, facts.input_shape),
-                        one ? "it" : "them"));
+  Claim f = claim(e, RuleId::G05,
+                  fmt::format("The backward pass computes the gradient{} of {}, and accumulates {} in .grad",
+                              one ? "" : "s",
+                              one ? fmt::format("a tensor of {} that is no parameter", facts.input_shape)
+                                  : fmt::format("{} tensors that are no parameters, the largest of {}",
+                                                facts.input_tensors, facts.input_shape),
+                              one ? "it" : "them"));
   if (bound == Bound::host_only)
     save(f, e.time_in(analyze::Phase::backward) / e.steps(), 0, std::min(kInputMost, share));
   f.confidence = Confidence::medium;
@@ -133,7 +133,8 @@ std::optional<Claim> dense_embedding(const Evidence& e, Bound bound) {
   f.remedy = fmt::format(
       "nn.Embedding(..., sparse=True) for {} with torch.optim.SparseAdam (or SGD), and the other parameters "
       "in "
-      "their own optimizer. Rows that are not used then keep their momentum, so results change a little.",
+      "their own optimizer. Rows that are not used then keep their momentum, so results change a little. "
+      "DDP over NCCL and FSDP reduce dense gradients only.",
       largest->name);
   f.verify = "A shorter optimizer in `stepscope show phases`; no aten::embedding_dense_backward.";
   f.effort = Effort::code;

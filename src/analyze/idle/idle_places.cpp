@@ -42,23 +42,27 @@ std::vector<std::int64_t> launch_times(const Rank& rank) {
 }
 
 /// Whether a time lies after a wait for data and before the next of `launches` (ascending). A device that is
-/// still busy when the wait ends becomes idle later, while the host works on the batch.
+/// still busy when the wait ends becomes idle later, while the host works on the batch. `before_next_wait`:
+/// only if that launch comes before the next wait; a loop that only evaluates has none.
 class SinceLoading {
  public:
-  SinceLoading(timeline::IntervalSet loading, std::vector<std::int64_t> launches)
-      : loading_(std::move(loading)), launches_(std::move(launches)) {}
+  SinceLoading(timeline::IntervalSet loading, std::vector<std::int64_t> launches, bool before_next_wait)
+      : loading_(std::move(loading)), launches_(std::move(launches)), before_next_wait_(before_next_wait) {}
   bool holds(std::int64_t time) const {
     const auto parts = loading_.parts();
     const auto next = std::upper_bound(parts.begin(), parts.end(), time,
                                        [](std::int64_t t, const auto& part) { return t < part.end; });
     if (next == parts.begin() || (next - 1)->length() == 0) return false;
     const auto launch = std::lower_bound(launches_.begin(), launches_.end(), (next - 1)->end);
+    if (before_next_wait_ && next != parts.end() && (launch == launches_.end() || *launch >= next->begin))
+      return false;
     return launch == launches_.end() || *launch > time;
   }
 
  private:
   timeline::IntervalSet loading_;
   std::vector<std::int64_t> launches_;
+  bool before_next_wait_;
 };
 
 /// `same_gap`: whether two pieces belong to the same gap.
@@ -178,7 +182,7 @@ void add_idle_places(std::vector<HostPlace>& places, const Derived& derived, con
   if (devices == 0) return;
   const Column<IdlePiece>& pieces = derived.idle(rank);
   const std::vector<Around> around = around_pieces(
-      rank, pieces, SinceLoading(derive::loading_time(trace, rank), launch_times(rank)),
+      rank, pieces, SinceLoading(derive::loading_time(trace, rank), launch_times(rank), false),
       [](const IdlePiece& a, const IdlePiece& b) { return a.ender == b.ender && a.device == b.device; });
   Sums sums(rank, pieces, around);
   derive::for_each_idle_place(trace, rank, pieces, [&](const auto& place) { sums.add(place); });
@@ -196,7 +200,7 @@ void add_host_places(std::vector<HostPlace>& places, const Derived& derived, con
   if (!begins.empty())
     loading = derive::loading_time(trace, rank);  // without a forward pass nothing is after loading
   const std::vector<Around> around =
-      around_pieces(rank, pieces, SinceLoading(std::move(loading), std::move(begins)),
+      around_pieces(rank, pieces, SinceLoading(std::move(loading), std::move(begins), true),
                     [](const IdlePiece& a, const IdlePiece& b) {
                       return (a.cause == IdleCause::op) == (b.cause == IdleCause::op);
                     });

@@ -61,6 +61,18 @@ TEST(Phases, APassEndsWhereTheProgramGoesOn) {
             (Cells{"0", "0", "400000", "0", "600000"}));
 }
 
+// A frozen layer runs inside the module's call, before the first operator with a backward pass.
+TEST(Phases, FrozenLayersOfTheModuleAreForward) {
+  EXPECT_EQ(times_in(R"J(
+    {"ph": "X", "cat": "python_function", "name": "torch/nn/modules/module.py(1775): _call_impl", "pid": 5, "tid": 5, "ts": 10, "dur": 40},
+    {"ph": "X", "cat": "cpu_op", "name": "aten::linear", "pid": 5, "tid": 5, "ts": 20, "dur": 20},
+    {"ph": "X", "cat": "python_function", "name": "torch/nn/modules/module.py(1775): _call_impl", "pid": 5, "tid": 5, "ts": 100, "dur": 150},
+    {"ph": "X", "cat": "cpu_op", "name": "aten::linear", "pid": 5, "tid": 5, "ts": 110, "dur": 80},
+    {"ph": "X", "cat": "cpu_op", "name": "aten::addmm", "pid": 5, "tid": 5, "ts": 200, "dur": 50, "args": {"Sequence number": 1}},
+    {"ph": "X", "cat": "cpu_op", "name": "autograd::engine::evaluate_function: AddmmBackward0", "pid": 5, "tid": 5, "ts": 300, "dur": 100, "args": {"Sequence number": 1}})J"),
+            (Cells{"0", "200000", "100000", "0", "700000"}));
+}
+
 // backward() returns after the last node; Python recorded the call.
 TEST(Phases, PythonsCallsCount) {
   EXPECT_EQ(times_in(R"J(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "derive/idle/host_doing.h"
 #include "derive/idle/loading.h"
@@ -65,6 +66,47 @@ Column<IdlePiece> host_pieces(const trace::Trace& trace, const trace::Rank& rank
   return pieces;
 }
 
+namespace {
+
+bool is_module_call(std::string_view frame) {
+  return frame.starts_with("nn.Module: ") ||
+         (frame.find("torch/nn/modules/module.py(") != std::string_view::npos &&
+          frame.ends_with("_call_impl"));
+}
+
+/// The main thread's calls of modules that are inside no other, by begin. A sample holds until the next one.
+std::vector<Interval> module_calls(const trace::Trace& trace, const trace::Rank& rank) {
+  std::vector<Interval> calls;
+  const auto main = main_thread(trace, rank);
+  if (!main) return calls;
+  const EventTable& e = rank.events;
+  const auto samples = samples_of(trace, rank, *main);
+  const trace::Track& track = rank.tracks[samples.value_or(*main)];
+  trace::AskedOnce is_call(trace.strings, is_module_call);
+  bool goes_on = false;  // no sample since the last call's end
+  for (Row row = track.begin; row < track.end; ++row) {
+    if (e.kind[row] != Kind::python) continue;
+    const bool behind = calls.empty() || e.start[row] >= calls.back().end;
+    if (behind && std::exchange(goes_on, false)) calls.back().end = e.start[row];
+    if (!behind || !is_call(e.name[row])) continue;
+    calls.push_back({e.start[row], e.end[row]});
+    goes_on = samples.has_value();
+  }
+  return calls;
+}
+
+/// Adds the begin of the module's call around each time: layers without gradients run before it.
+void add_calls(std::vector<Time>& begins, const std::vector<Interval>& calls) {
+  const std::size_t count = begins.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto after = std::upper_bound(calls.begin(), calls.end(), begins[i],
+                                        [](Time time, const Interval& call) { return time < call.begin; });
+    if (after != calls.begin() && (after - 1)->end > begins[i]) begins.push_back((after - 1)->begin);
+  }
+}
+
+}  // namespace
+
 std::vector<Time> forward_begins(const trace::Trace& trace, const trace::Rank& rank) {
   const EventTable& e = rank.events;
   const trace::ArgReader sequence(trace, rank, "Sequence number");
@@ -91,6 +133,7 @@ std::vector<Time> forward_begins(const trace::Trace& trace, const trace::Rank& r
       if (e.kind[at] == Kind::op) called = at;
     begins.push_back(e.start[called]);
   }
+  add_calls(begins, module_calls(trace, rank));
   std::sort(begins.begin(), begins.end());
   return begins;
 }

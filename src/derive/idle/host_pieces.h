@@ -27,6 +27,7 @@ Column<IdlePiece> host_pieces(const trace::Trace& trace, const trace::Rank& rank
 
 /// Start times, ascending, of the program's calls that a backward pass goes through. A node was made by the
 /// last operator with its sequence number; the program's call is the outermost operator around that one.
+/// Where Python is recorded, also the begins of the modules' calls around them: frozen layers run before.
 std::vector<timeline::Time> forward_begins(const trace::Trace& trace, const trace::Rank& rank);
 
 }  // namespace stepscope::derive

@@ -167,8 +167,8 @@ bool OwnFrames::Ask::operator()(std::string_view frame) const {
   if (place.empty()) return false;
   if (!rank->source_lines.empty()) return rank->source_lines.contains(std::string(place));
   const std::string_view file = place.substr(0, place.rfind('('));
-  return !file.starts_with("torch/") && !has(file, "site-packages/") && !has(file, "dist-packages/") &&
-         !is_library(file);
+  return !file.starts_with("torch/") && !file.starts_with("stepscope/") && !has(file, "site-packages/") &&
+         !has(file, "dist-packages/") && !is_library(file);
 }
 
 std::string_view OwnFrames::text(std::string_view frame) const {

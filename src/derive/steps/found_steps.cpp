@@ -170,7 +170,8 @@ FoundSteps found_steps(const Trace& trace, const Rank& rank) {
   StringId name = trace::kEmptyString;
   const std::vector<std::int64_t> ends = optimizer_ends(trace, rank, name);
   const EventTable& e = rank.events;
-  const std::vector<Row> operators = is_of_cpu(trace, rank) ? main_operators(rank) : std::vector<Row>{};
+  const bool repeats = rank.whole_program || is_of_cpu(trace, rank);
+  const std::vector<Row> operators = repeats ? main_operators(rank) : std::vector<Row>{};
   if (ends.empty()) return repeated(trace, e, operators);
   if (ends.size() > kFewest && ends.size() < kMostSteps) {
     found.border = trace.text(name);

@@ -13,8 +13,8 @@ namespace stepscope::derive {
 /// next. Else the operator of the main thread that repeats most regularly with the longest interval: a step
 /// lasts from its begin to its next begin. A program that trains for less than half of the recording, and
 /// repeats something else for longer before or after, has the steps of the latter. With a device, only steps
-/// of training are found: recordings of one step are usual there, and its layers repeat, too. O(n log n) in
-/// host rows.
+/// of training are found, unless the whole program was recorded: files of one step are usual there, and its
+/// layers repeat, too. O(n log n) in host rows.
 struct FoundSteps {
   std::vector<trace::Step> steps;
   std::string border;

@@ -6,10 +6,11 @@ namespace stepscope {
 namespace {
 
 using test::EventText;
-using test::open_events;
 
-std::vector<std::pair<std::int64_t, std::int64_t>> found_in(const EventText& events, std::string& border) {
-  const trace::Trace trace = open_events(events.text());
+std::vector<std::pair<std::int64_t, std::int64_t>> found_in(const EventText& events, std::string& border,
+                                                            const std::string& head = "") {
+  const trace::Trace trace =
+      test::open_json("{\"schemaVersion\": 1, " + head + "\"traceEvents\": [" + events.text() + "]}");
   std::vector<std::pair<std::int64_t, std::int64_t>> spans;
   border = trace.ranks[0].step_border;
   for (const trace::Step& step : trace.ranks[0].steps)
@@ -67,6 +68,20 @@ TEST(FoundSteps, NoneInShortProgramsNorInTheLayersOfOneStepOnADevice) {
   layers.add("cuda_runtime", "cudaLaunchKernel", 5, 5, 402, 1);
   EXPECT_EQ(found_in(layers, border), Spans{});
   EXPECT_EQ(border, "");
+}
+
+TEST(FoundSteps, OfAWholeProgramOnADevice) {
+  EventText tokens;
+  for (int i = 0; i < 8; ++i) {
+    for (int layer = 0; layer < 4; ++layer)
+      tokens.add("cpu_op", "aten::mm", 5, 5, 1000 + 50 * i + 10 * layer, 8);
+    tokens.add("cpu_op", "aten::argmax", 5, 5, 1000 + 50 * i + 42, 5);
+    tokens.add("cuda_runtime", "cudaLaunchKernel", 5, 5, 1000 + 50 * i + 43, 1);
+  }
+  std::string border;
+  EXPECT_EQ(found_in(tokens, border), Spans{});
+  EXPECT_EQ(found_in(tokens, border, "\"wholeProgram\": true, ").size(), 7U);
+  EXPECT_EQ(border, "aten::argmax");
 }
 
 TEST(FoundSteps, OfTrainingOnADevice) {

@@ -148,8 +148,8 @@ void read_head(trace::Rank& rank, std::vector<std::pair<std::string, std::string
     if (key == kOverlayMark) read_overlay(rank.reading, json);
     element value;
     const bool known = key == "deviceProperties" || key == "computeProperties" || key == "distributedInfo" ||
-                       key == "machineInfo" || key == "training" || key.starts_with(kSourceLines) ||
-                       key == "baseTimeNanoseconds";
+                       key == "machineInfo" || key == "training" || key == "wholeProgram" ||
+                       key.starts_with(kSourceLines) || key == "baseTimeNanoseconds";
     if (!known || parser.parse(json).get(value) != simdjson::SUCCESS) continue;
     if (key == "distributedInfo")
       read_distributed(rank, value);
@@ -157,6 +157,8 @@ void read_head(trace::Rank& rank, std::vector<std::pair<std::string, std::string
       rank.machine = machine_of(value);
     else if (key == "training")
       rank.training = training_of(value);
+    else if (key == "wholeProgram")
+      rank.whole_program = value.is_bool() && value.get_bool().value_unsafe();
     else if (key.starts_with(kSourceLines))
       rank.source_lines.merge(lines_of(value));
     else if (key == "baseTimeNanoseconds")

@@ -97,22 +97,38 @@ void put_next(std::string& out, const Page& page) {
   out += "</section>\n";
 }
 
+/// The analyses without a row, in one line: a program on the CPU has a dozen of them.
+void put_empty(std::string& out, const std::vector<const Report*>& empty) {
+  if (empty.empty()) return;
+  std::string names;
+  for (const Report* report : empty) names += (names.empty() ? "" : ", ") + escaped(spoken(report->name));
+  out += fmt::format("<p class=\"more\">Nothing is recorded for: {}.</p>\n", names);
+}
+
 /// Everything between head and footer.
 void put_body(std::string& out, const Page& page) {
-  std::vector<const Report*> sections;
-  for (const Report& report : answers(page)) sections.push_back(&report);
   std::vector<std::string_view> proofs;
   if (page.verdict) proofs = proving_analyses(*page.verdict);
+  const auto proves = [&](const Report& report) {
+    return std::find(proofs.begin(), proofs.end(), report.name) != proofs.end();
+  };
+  const auto is_empty = [](const Report& report) {
+    return std::all_of(report.tables.begin(), report.tables.end(),
+                       [](const Table& table) { return table.rows() == 0; });
+  };
+  std::vector<const Report*> sections, empty;
+  for (const Report& report : answers(page))
+    (page.verdict && is_empty(report) && !proves(report) ? empty : sections).push_back(&report);
   put_title(out, page);
   put_steps(out, page);
   if (page.verdict) put_html_findings(out, *page.verdict, sections);
   put_health(out, page);
   put_contents(out, sections);
   for (const Report* report : sections) {
-    const bool proves = std::find(proofs.begin(), proofs.end(), report->name) != proofs.end();
     const bool compared = report == sections.front() && !page.headline.empty();
-    put_html_section(out, *report, proves || compared || sections.size() == 1, compared);
+    put_html_section(out, *report, proves(*report) || compared || sections.size() == 1, compared);
   }
+  put_empty(out, empty);
   put_next(out, page);
 }
 

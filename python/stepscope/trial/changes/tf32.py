@@ -27,7 +27,7 @@ CHANGE = Change(
     apply=apply,
     reason=reason,
     line=lambda program: 'torch.set_float32_matmul_precision("high")',
-    may_differ="losses: products are rounded to 10 bits",
+    may_differ="losses: TF32 keeps 10 bits of each input's mantissa",
     tolerance=1e-2,
     group="precision",
 )
