@@ -21,7 +21,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def recorded(python, folder, target, options):
-    """The answer about a recording of faulty.py, and the median step that the program printed; 0 if the recording was there already."""
+    """The answer about a recording of faulty.py, and the median step that the program printed; 0 if the recording was there."""
     lines = []
     if not target.exists():
         lines = unseen.run([str(python.parent / "stepscope"), "record", *options, "-o", str(target), "--", str(python), "faulty.py"], folder)
@@ -38,13 +38,13 @@ def first_of(answer):
 
 
 def document(rows):
-    same = sum(whole == half for _, whole, half, _, _ in rows)
-    rule = sum(whole.split(" ")[0] == half.split(" ")[0] for _, whole, half, _, _ in rows)
+    same = sum(whole == half for _, whole, half, _ in rows)
+    rule = sum(whole.split(" ")[0] == half.split(" ")[0] for _, whole, half, _ in rows)
     lines = ["# Findings at half the cost", "",
              f"Written by `bench/unseen/halved.py` on {datetime.date.today().isoformat()}. Without shapes, the first finding of {rule} of {len(rows)} programs "
              f"is of the same rule, and of {same} at the same line, too.", "",
-             "| program | as it comes | with --no-shapes | own step as it comes, ms | with --no-shapes |", "|---|---|---|---:|---:|"]
-    lines += [f"| {name} | {whole} | {half} | {f'{with_shapes:.1f}' if with_shapes else '–'} | {without:.1f} |" for name, whole, half, with_shapes, without in sorted(rows)]
+             "| program | as it comes | with --no-shapes | own step without shapes, ms |", "|---|---|---|---:|"]
+    lines += [f"| {name} | {whole} | {half} | {step:.1f} |" for name, whole, half, step in sorted(rows)]
     return "\n".join(lines) + "\n"
 
 
@@ -64,12 +64,12 @@ def main():
         for name in options.programs.split(",") if options.programs else unseen.all_programs(options.folder):
             folder = (options.folder / name).resolve()
             try:
-                whole, with_shapes = recorded(options.python, folder, scratch / f"{name}-faulty-record", [])
-                half, without = recorded(options.python, folder, scratch / f"{name}-faulty-no_shapes", ["--no-shapes"])
+                whole, _ = recorded(options.python, folder, scratch / f"{name}-faulty-record", [])
+                half, step = recorded(options.python, folder, scratch / f"{name}-faulty-no_shapes", ["--no-shapes"])
             except (RuntimeError, subprocess.SubprocessError, OSError, ValueError) as error:
                 print(f"{name}: FAILED {error}", file=sys.stderr)
                 continue
-            rows.append((name, first_of(whole), first_of(half), with_shapes, without))
+            rows.append((name, first_of(whole), first_of(half), step))
             print(rows[-1], flush=True)
     options.output.write_text(document(rows))
 
