@@ -20,9 +20,10 @@ std::vector<std::string> caveats(const analyze::Derived& derived) {
   std::vector<std::string> out;
   for (const trace::Rank& rank : trace.ranks) {
     const Evidence evidence(reports, rank.rank);
-    if (device_rows(evidence) == 0) continue;
+    const bool has_device = device_rows(evidence) > 0;
     for (const Health& row : check_health(evidence))
-      if (row.grade == HealthClass::A) out.push_back(caveat(row, trace.several()));
+      if (row.grade == HealthClass::A && (has_device || row.id == HealthId::Q16))
+        out.push_back(caveat(row, trace.several()));
   }
   return out;
 }

@@ -152,7 +152,6 @@ std::optional<Health> no_device(const Evidence& e) {
   return row(e, HealthId::Q10, HealthClass::A, "No device activity is recorded: host times only.",
              "everything about devices",
              "If the program runs on the CPU alone, nothing is missing. Otherwise: "
-             "If the program runs on the CPU alone, nothing is missing. Otherwise: "
              "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] (XPU, MTIA …); if that was set, "
              "another tool may be tracing the device.");
 }

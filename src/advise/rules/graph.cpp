@@ -62,8 +62,7 @@ std::optional<Claim> compile_in_window(const Evidence& e, Bound) {
   } else {
     f.remedy =
         "Record later: torch.profiler.schedule(wait=1, warmup=3, active=5). Keep TORCHINDUCTOR_CACHE_DIR on "
-        "a "
-        "disk that outlives the job.";
+        "a disk that outlives the job.";
     f.verify = "No compiler ranges in the recording.";
   }
   return f;

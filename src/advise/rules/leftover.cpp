@@ -41,11 +41,11 @@ std::optional<Claim> host_left(const Evidence& e, Bound bound) {
               : where.empty() ? "the file does not say where the host was"
                               : "the place is recorded; what it is needed for is not";
   f.evidence = {see::idle(per_step(e, cost))};
+  const std::string place = line ? line->spoken() : where;
   f.remedy = 2 * e.idle(IdleCause::op) > cost
                  ? "Fewer operators for the same work: a larger batch, torch.compile(model), fused modules."
-             : line          ? fmt::format("Check whether every step needs {}.", line->spoken())
-             : where.empty() ? "Record with with_stack=True: the report then names the line."
-                             : fmt::format("Check whether every step needs {}.", where);
+             : place.empty() ? "Record with with_stack=True: the report then names the line."
+                             : fmt::format("Check whether every step needs {}.", place);
   f.verify = "A smaller share of these causes in `stepscope show idle`.";
   f.effort = Effort::code;
   return f;
@@ -104,7 +104,8 @@ std::optional<Claim> optimizer_left(const Evidence& e, Bound bound) {
 constexpr Rule kLeftoverRules[] = {
     {RuleId::H15, "the host is late, and no rule knows a change", true, host_left,
      R"(Looks at: `idle`, causes `launch`, `runtime`, `op`, `python`, `annotation` and `untraced`. Fires if they take kHole
-of the window and no rule of launches, loops, Python, pauses or graphs fires. Names the place that holds most of it.
+of the window and no rule of launches, loops, Python, pauses or graphs fires. Names the place that holds most of it, or the line
+that most samples of the main thread are in.
 
 Saving: none is estimated.)"},
     {RuleId::H16, "the program's own code takes long, and no line of it holds a tenth of the step", false,
