@@ -34,13 +34,18 @@ struct ExplainedSymptom {
   RuleId symptom;
   RuleId causes[2];
   bool only_vague = false;  ///< a symptom that names its line stands for itself
+  bool same_line = false;   ///< of a cause that names another line, or saves under half as much, it is none
 };
 constexpr ExplainedSymptom kExplainedSymptoms[] = {
     {RuleId::K02, {RuleId::H01, RuleId::G03}},       {RuleId::H09, {RuleId::I06, RuleId::K10}},
     {RuleId::H05, {RuleId::H12, RuleId::H12}},       {RuleId::H11, {RuleId::N10, RuleId::N10}},
     {RuleId::K01, {RuleId::H13, RuleId::H18}},       {RuleId::H07, {RuleId::H11, RuleId::H11}, true},
-    {RuleId::I05, {RuleId::H11, RuleId::H11}, true},
+    {RuleId::I05, {RuleId::H11, RuleId::H11}, true}, {RuleId::H11, {RuleId::H05, RuleId::H05}, false, true},
 };
+
+bool name_one_line(const Claim& symptom, const Claim& cause) {
+  return !symptom.line.empty() && symptom.line == cause.line && cause.saving_high >= symptom.saving_high / 2;
+}
 
 /// A rule for what no other rule explains, and the rules that explain it.
 struct Unexplained {
@@ -133,7 +138,8 @@ std::vector<Claim> with_symptoms_attached(std::vector<Claim> claims) {
     auto cause = claims.end();
     for (const RuleId id : known.causes)
       if (cause == claims.end()) cause = find(id);
-    if (cause == claims.end() || cause->vague) continue;
+    if (cause == claims.end() || cause->vague || (known.same_line && !name_one_line(*symptom, *cause)))
+      continue;
     attach(*cause, *symptom);
     claims.erase(symptom);
   }

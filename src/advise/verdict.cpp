@@ -191,7 +191,7 @@ report::Verdict verdict(std::vector<JudgedRank> ranks, bool several, std::vector
     std::move(of.health.begin(), of.health.end(), std::back_inserter(verdict.health));
     std::move(of.findings.begin(), of.findings.end(), std::back_inserter(findings));
   }
-  std::stable_sort(findings.begin(), findings.end(), ranks_before);
+  put_in_order(findings);
   for (Ranked& f : findings) {
     const bool per_step = with_steps.contains(f.claim.rank);
     verdict.findings.push_back(said(std::move(f), per_step));

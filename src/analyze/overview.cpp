@@ -104,6 +104,12 @@ RankFacts facts_of(const Derived& derived, const Rank& rank) {
     facts.padded = of.elements;
     facts.padding = of.padding;
   }
+  if (const trace::IndexPadding& of = rank.padding; of.elements > 0) {
+    facts.looked_up = of.elements;
+    facts.looked_up_padding = of.padding;
+    facts.shared_padding = of.shared;
+    facts.largest_lookup = of.largest;
+  }
   facts.window = window.length();
   if (!lengths.empty()) facts.first_step = lengths.front();
   facts.step_median = report::quantile(lengths, 0.5);
@@ -225,7 +231,10 @@ const report::FactSheet<RankFacts> kRecordedCounts{
      {"input_tensors", &RankFacts::input_tensors, true},
      {"input_gradients", &RankFacts::input_gradients, true},
      {"padded", &RankFacts::padded, true},
-     {"padding", &RankFacts::padding, true}}};
+     {"padding", &RankFacts::padding, true},
+     {"looked_up", &RankFacts::looked_up, true},
+     {"looked_up_padding", &RankFacts::looked_up_padding, true},
+     {"shared_padding", &RankFacts::shared_padding, true}}};
 
 const report::FactSheet<RankFacts> kWindowTimes{"Times of the window",
                                                 "time",

@@ -30,6 +30,10 @@ struct RankFacts : derive::Capture {
   std::string input_shape;                        ///< of the largest of them
   std::int64_t padded = report::kNoInt,
                padding = report::kNoInt;  ///< elements of padded batches; of them, padding
+  std::int64_t looked_up = report::kNoInt, looked_up_padding = report::kNoInt,
+               shared_padding =
+                   report::kNoInt;  ///< the same of indices of embeddings; of it, in whole columns
+  std::string largest_lookup;       ///< shape of the largest batch of indices
   std::vector<trace::Training::Embedding> embeddings;
   std::int64_t window = 0;
   std::int64_t step_median = 0, step_shortest = 0, step_longest = 0, first_step = report::kNoInt;

@@ -140,25 +140,30 @@ std::string aside_of(const Priced& p) {
                                report::format_rough(static_cast<double>(p.saving.high), report::Unit::ns));
 }
 
+/// At low confidence, a range that begins at nothing is a limit rather than an estimate.
+bool is_limit(const Priced& p) { return p.saving.low == 0 && p.confidence == Confidence::low; }
+
 Ranked ranked(Link link, const Basis& basis) {
   Ranked out{std::move(link.priced), link.after, link.covered, link.small};
   if (!out.next || !out.by_replay) out.small = out.saving.known() && out.saving.high < basis.least();
   if (out.saving.known() && out.saving.low < part(basis.step, kMinShare)) out.saving.low = 0;
+  out.much = out.saving.known() && !is_limit(out) &&
+             (out.saving.low + out.saving.high) / 2 >= part(basis.step, kMuchShare);
   out.aside = aside_of(out);
   return out;
 }
 
-/// Expected saving: the middle of the range, weighed by confidence. At low confidence, a range that begins at
-/// nothing is a limit rather than an estimate: small savings are likelier in it.
+/// Expected saving: the middle of the range, weighed by confidence; of a limit less, as small savings are
+/// likelier in it.
 double expected(const Priced& p) {
   if (!p.saving.known()) return 0;
   constexpr double kWeight[] = {0.4, 0.7, 1.0};
   const auto sum = static_cast<double>(p.saving.low) + static_cast<double>(p.saving.high);
-  const bool is_limit = p.saving.low == 0 && p.confidence == Confidence::low;
-  return sum / (is_limit ? 3 : 2) * kWeight[static_cast<std::size_t>(p.confidence)] * p.claim.typical;
+  return sum / (is_limit(p) ? 3 : 2) * kWeight[static_cast<std::size_t>(p.confidence)] * p.claim.typical;
 }
 
-/// The order in which findings are shown; a `next` one that was covered comes after other `next` ones.
+/// The order in which findings are shown; a `next` one
+/// that was covered comes after other `next` ones.
 int place_of(const Ranked& f) {
   if (f.small) return 5;
   if (f.next) return f.covered ? 2 : 1;
@@ -176,6 +181,13 @@ bool stands_before(const Priced& a, int place_of_a, const Priced& b, int place_o
 }
 
 bool ranks_before(const Ranked& a, const Ranked& b) { return stands_before(a, place_of(a), b, place_of(b)); }
+
+void put_in_order(std::vector<Ranked>& findings) {
+  std::stable_sort(findings.begin(), findings.end(), ranks_before);
+  const auto is_estimate = [](const Ranked& f) { return f.much && place_of(f) == 0; };
+  const auto behind = std::find_if(findings.rbegin(), findings.rend(), is_estimate).base();
+  std::stable_partition(findings.begin(), behind, [](const Ranked& f) { return !f.claim.general; });
+}
 
 report::When when_of(const Ranked& f) {
   using report::When;

@@ -116,11 +116,14 @@ struct Ranked : Priced {
   Range after;           ///< after those above are done; unknown for estimates
   bool covered = false;  ///< saves nothing after those above, or most of its saving only then
   bool small = false;    ///< too little to show
+  bool much = false;     ///< an estimate, no limit, and much of the step
 };
 report::When when_of(const Ranked& finding);
-/// Order: limits now, next, covered by others, facts, too small. Within each: larger expected saving, then
-/// smaller effort.
+/// Order: limits now, next, covered by others, facts, too small. Within each:
+/// larger expected saving, then smaller effort.
 bool ranks_before(const Ranked& a, const Ranked& b);
+/// By ranks_before(), but general claims come behind all estimates that are `much`.
+void put_in_order(std::vector<Ranked>& findings);
 
 struct Ranking {
   std::vector<Ranked> findings;

@@ -225,6 +225,25 @@ TEST(PriceAfter, FactsAndSmallSavings) {
   EXPECT_TRUE(ranks_before(findings[1], findings[0]));
 }
 
+// Of a step of 50 ms: where 30 ms of work are has a larger expected saving than 2 to 3 ms at medium
+// confidence, whose middle is 5 % of the step; that of 1 to 2 ms is less. A limit of 9 ms stays before both.
+TEST(PriceAfter, WhereTheWorkIsComesBehindEstimates) {
+  const auto ordered = [](std::int64_t low, std::int64_t high) {
+    Claim work = claim(RuleId::H10, {}, 0, 30 * kMs), limit = claim(RuleId::G04, {}, 0, 15 * kMs);
+    Claim estimate = claim(RuleId::H02, {}, low * kMs, high * kMs);
+    work.confidence = limit.confidence = Confidence::low;
+    estimate.confidence = Confidence::medium;
+    work.general = true;
+    std::vector<Ranked> findings = priced({work, limit, estimate});
+    put_in_order(findings);
+    std::vector<RuleId> order;
+    for (const Ranked& f : findings) order.push_back(f.claim.id);
+    return order;
+  };
+  EXPECT_EQ(ordered(2, 3), (std::vector{RuleId::G04, RuleId::H02, RuleId::H10}));
+  EXPECT_EQ(ordered(1, 2), (std::vector{RuleId::H10, RuleId::G04, RuleId::H02}));
+}
+
 Ranked limiting(std::int64_t low, std::int64_t high, bool by_replay) {
   Ranked f;
   f.saving = {low, high};

@@ -184,6 +184,7 @@ namespace stepscope::advise {
   X(double, kCrossedLeast, 0.8, "of that work: saved at least", "what is left has N of N × N elements; operators that only look alike may be wanted") \
   X(double, kPaddingShare, 0.25, "of the elements of padded batches: padding", "0.61 in batches drawn at random, 0.02 in batches by length (saga_words in bench/unseen)") \
   X(double, kPaddingLeast, 0.4, "of that share of the forward and the backward pass: saved at least", "0.71 in saga_words: batches by length are never without padding") \
+  X(double, kSharedLeast, 0.7, "of the part of the forward and the backward pass for padding in whole columns: saved at least", "0.92 in tenant_letters, 0.98 in advert_scorer of bench/unseen; other work of the passes does not shrink") \
   X(double, kInputMost, 0.5, "of the backward pass for gradients of tensors that are no parameters: saved at most", "the first layer's pass makes two products, one of them for its input") \
   X(double, kUnreadLeast, 0.2, "of the backward pass for gradients that nobody reads: saved at least", "chosen: the pass through these layers goes on if layers below them are trained") \
   X(double, kTouchedMost, 0.25, "of an embedding's rows: with a gradient, where a sparse one is worth it", "chosen") \
@@ -225,6 +226,7 @@ namespace stepscope::advise {
   X(double, kMaxOfProduct, 0.5, "of a product's time: above it, plain cores or small grids count for the whole product", "a majority") \
   X(double, kVisibleCost, 0.2, "of the window: a cost of recording that lowers confidence", "the limit of capture health (Q05)") \
   X(std::int64_t, kMinSaving, 50'000, "ns per step: less is not shown", "not worth a reader's time") \
+  X(double, kMuchShare, 0.05, "of the step: the middle of an estimate that comes before H10", "more than the noise of a step, 1 to 3 %; in the first looks of bench/unseen, H10 was right where no such estimate was found") \
   X(double, kMinShare, 0.01, "of the step: less is not shown", "not worth a reader's time") \
   X(double, kExactError, 0.02, "of the recorded length: a larger error of the replay lowers confidence", "chosen") \
   X(double, kTwoRecordings, 2.77, "standard errors between the means of two recordings of one program", "1.96 × √2: 95 % of normal differences") \

@@ -134,8 +134,10 @@ std::optional<Claim> largest_operator(const Evidence& e) {
 
 std::optional<Claim> cpu_operator(const Evidence& e, Bound bound) {
   if (bound != Bound::host_only || !computes_on_cpu(e)) return std::nullopt;
-  std::optional<Claim> line = dearest_line(e);
-  return line ? line : largest_operator(e);
+  std::optional<Claim> f = dearest_line(e);
+  if (!f) f = largest_operator(e);
+  if (f) f->general = true;
+  return f;
 }
 
 /// The line whose dearest operator it is, with inputs of these shapes, or nullptr.

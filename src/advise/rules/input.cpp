@@ -259,36 +259,6 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
   return f;
 }
 
-/// The line that pads, or nullptr.
-const analyze::LineNode* padding_line(const Evidence& e) {
-  for (const analyze::LineNode* node : e.mine(e.reports().lines.nodes, "Lines by caller"))
-    if (node->op == "aten::pad_sequence") return node;
-  return nullptr;
-}
-
-std::optional<Claim> padded_batches(const Evidence& e, Bound bound) {
-  const std::int64_t padded = e.fact(&Facts::padded);
-  const double share = padded == 0 ? 0 : report::ratio(e.fact(&Facts::padding), padded);
-  if (share < kPaddingShare) return std::nullopt;
-  const analyze::LineNode* line = padding_line(e);
-  Claim f = claim(e, RuleId::I07,
-                  fmt::format("{} of the elements of padded batches are padding{}", percent(share),
-                              line == nullptr ? "" : ", made in " + quoted_line(line->line, line->text)));
-  if (bound == Bound::host_only)
-    save(f, report::plus(e.time_in(analyze::Phase::forward), e.time_in(analyze::Phase::backward)) / e.steps(),
-         kPaddingLeast * share, share);
-  f.confidence = Confidence::medium;
-  f.because =
-      "pad_sequence's result and what is copied into it are recorded; whether the model skips padding is not";
-  f.evidence = {see::overview("padding, of padded"), see::phases("forward, backward")};
-  f.remedy =
-      "Put sequences of about the same length into a batch: a batch sampler that sorts or buckets by length. "
-      "Or leave padding out: pack_padded_sequence for recurrent layers, nested tensors for attention.";
-  f.verify = "Less padding in `stepscope show overview`, and a shorter forward pass in `phases`.";
-  f.effort = Effort::code;
-  return f;
-}
-
 /// Most of the time outside forward, backward and optimizer is in layers of a model: those without gradients.
 bool is_in_layers(const Evidence& e) {
   const auto place = dearest_place(e, &analyze::LineNode::besides);
@@ -383,14 +353,6 @@ Without a device: *Host time by place* of `host_time`, until the first operator 
 where the dearest line outside of the phases is a module's: layers without gradients are no preparation.
 
 Silent on: tiny work on scalars; work that the device hides; the conversion that is part of the first copy.)"},
-    {RuleId::I07, "much of each batch is padding", false, padded_batches,
-     R"(Looks at: `padding` and `padded` of `overview`: in each call of pad_sequence, what it fills, less what it copies
-there. Fires if kPaddingShare of the elements is padding.
-
-Saving: where no device is recorded, kPaddingLeast of that share of the forward and the backward pass, to all of that
-share. Else none is estimated.
-
-Silent on: batches padded in other ways; recordings without shapes.)"},
 };
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "advise/rules/loop_for_test.h"
 #include "make_program.h"
 
 namespace stepscope::advise {
@@ -124,6 +127,55 @@ TEST(InputRules, LoadingThatALateReductionHides) {
   EXPECT_EQ(advice.cell("I01", "when"), "next");
   EXPECT_EQ(advice.cell("I01", "saving_high"), "0");
   EXPECT_EQ(advice.cell("I01", "after_high"), "1000000");  // of 2 ms without reductions
+}
+
+// 2 × 50 elements, of which 50 + 10 are sequences: 40 % of 300 + 500 µs.
+TEST(InputRules, PaddedBatches) {
+  int number = 0;
+  const auto padded = [&](int second) {
+    return advice_of([&, second](Loop& l) {
+      const std::string sequence = fmt::format(R"("Sequence number": {})", ++number);
+      const auto of = [](const std::string& dims) {
+        return fmt::format(R"("Input Dims": [[{}], []], "Input type": ["long int", "Scalar"])", dims);
+      };
+      l.around("aten::pad_sequence", 30).op("aten::fill_", 10, of("2, 50"));
+      l.op("aten::copy_", 10, of("50")).op("aten::copy_", 10, of(std::to_string(second)));
+      l.op("aten::mm", 300, sequence);
+      l.op("autograd::engine::evaluate_function: MmBackward0", 500, sequence);
+      l.range("user_annotation", "Optimizer.step#Adam.step", 170);
+    });
+  };
+  const Advice advice = padded(10);
+  EXPECT_EQ(advice.cell("I07", "title"), "40.0 % of the elements of padded batches are padding");
+  EXPECT_EQ(advice.cell("I07", "saving_low"), "128000");
+  EXPECT_EQ(advice.cell("I07", "saving_high"), "320000");
+  EXPECT_TRUE(padded(25).has("I07"));
+  EXPECT_FALSE(padded(26).has("I07"));
+}
+
+TEST(InputRules, PaddedIndices) {
+  int number = 0;
+  const auto padded = [&](const char* counts, const char* op = "aten::mul") {
+    return advice_of(
+        [&](Loop& l) {
+          const std::string sequence = fmt::format(R"("Sequence number": {})", ++number);
+          l.op("aten::mm", 300, sequence);
+          l.op("autograd::engine::evaluate_function: MmBackward0", 500, sequence);
+          l.op(op, 10);
+          l.range("user_annotation", "Optimizer.step#Adam.step", 200);
+        },
+        fmt::format(R"("padding": {{"elements": 100, "largest": "[4, 25]", {}}}, )", counts));
+  };
+  const Advice fixed = padded(R"("padding": 60, "shared": 50)");
+  EXPECT_EQ(
+      fixed.cell("I07", "title"),
+      "60.0 % of the indices that embeddings look up are padding, in batches of up to [4, 25]; 50.0 % are in "
+      "columns that every row pads");
+  EXPECT_EQ(fixed.cell("I07", "saving_low"), "280000");  // 0.7 × 0.5 × 800
+  EXPECT_EQ(fixed.cell("I07", "saving_high"), "480000");
+  EXPECT_EQ(padded(R"("padding": 60, "shared": 24)").cell("I07", "saving_low"), "0");
+  EXPECT_FALSE(padded(R"("padding": 24, "shared": 24)").has("I07"));
+  EXPECT_FALSE(padded(R"("padding": 60, "shared": 50)", "aten::_nested_tensor_from_mask").has("I07"));
 }
 
 }  // namespace

@@ -122,6 +122,7 @@ std::optional<Claim> repeated_ops_on_cpu(const Evidence& e) {
       "with a tensor, torch.vmap, torch._foreach_*, or torch.compile.",
       place);
   f.verify = "The loop is gone from `stepscope show launches`.";
+  f.line = line ? line->line->line : loop->source;
   f.vague = place.empty();
   f.effort = Effort::code;
   return f;

@@ -294,30 +294,6 @@ TEST(OnCpu, OperandsThatBroadcastToAllPairs) {
     EXPECT_FALSE(loss(operands).has("H18")) << operands;
 }
 
-// 2 × 50 elements, of which 50 + 10 are sequences: 40 % of 300 + 500 µs.
-TEST(OnCpu, PaddedBatches) {
-  int number = 0;
-  const auto padded = [&](int second) {
-    return advice_of([&, second](Loop& l) {
-      const std::string sequence = fmt::format(R"("Sequence number": {})", ++number);
-      const auto of = [](const std::string& dims) {
-        return fmt::format(R"("Input Dims": [[{}], []], "Input type": ["long int", "Scalar"])", dims);
-      };
-      l.around("aten::pad_sequence", 30).op("aten::fill_", 10, of("2, 50"));
-      l.op("aten::copy_", 10, of("50")).op("aten::copy_", 10, of(std::to_string(second)));
-      l.op("aten::mm", 300, sequence);
-      l.op("autograd::engine::evaluate_function: MmBackward0", 500, sequence);
-      l.range("user_annotation", "Optimizer.step#Adam.step", 170);
-    });
-  };
-  const Advice advice = padded(10);
-  EXPECT_EQ(advice.cell("I07", "title"), "40.0 % of the elements of padded batches are padding");
-  EXPECT_EQ(advice.cell("I07", "saving_low"), "128000");
-  EXPECT_EQ(advice.cell("I07", "saving_high"), "320000");
-  EXPECT_TRUE(padded(25).has("I07"));
-  EXPECT_FALSE(padded(26).has("I07"));
-}
-
 TEST(OnCpu, GradientsOfData) {
   const Advice advice =
       trained(R"("gradients": 1000, "inputs": {"tensors": 1, "elements": 500, "shape": "[50, 10]"})");

@@ -62,6 +62,7 @@ std::optional<Claim> own_line(const Evidence& e, Bound bound) {
           : "",
       place->spoken());
   f.verify = "The line falls under 10 % of `besides` in `stepscope show lines`.";
+  f.line = place->line->line;
   f.effort = Effort::code;
   return f;
 }

@@ -13,6 +13,7 @@
 
 #include "collect/recorder.h"
 #include "collect/torch/collective.h"
+#include "collect/torch/lookups.h"
 #include "record/signature.h"
 
 namespace stepscope::collect {
@@ -124,6 +125,11 @@ Elsewhere& elsewhere() {
   return *frames;
 }
 
+Lookups& lookups() {
+  static auto* const seen = new Lookups;
+  return *seen;
+}
+
 /// The op's name with its overload. Each overload has its own schema, which holds the op's name, so the
 /// name's address identifies the overload. Not inline: it costs nothing unless overloads are recorded.
 [[gnu::noinline]] const record::Text* full_name_of(Thread& thread, const RecordFunction& fn) {
@@ -153,6 +159,7 @@ void fill(Frame& frame, Recorder& recorder, Thread& thread, const RecordFunction
   frame.signature = tells_of_collective(fn) ? collective_signature_of(thread, fn, with_inputs)
                     : with_inputs           ? signature_of(thread, fn)
                                             : nullptr;
+  if (with_inputs) lookups().see(fn);
 }
 
 void know_thread(Thread& thread) {
@@ -236,6 +243,7 @@ int stepscope_torch_attach(int with_inputs) {
   using namespace stepscope::collect;
   if (handle != 0) return 0;
   elsewhere().count = 0;
+  lookups().clear();
   try {
     handle = at::addGlobalCallback(
         at::RecordFunctionCallback(begin, end)
@@ -251,6 +259,7 @@ int stepscope_torch_attach(int with_inputs) {
 void stepscope_torch_detach() {
   using namespace stepscope::collect;
   if (handle == 0) return;
+  lookups().tell();
   try {
     at::removeCallback(handle);
   } catch (...) {

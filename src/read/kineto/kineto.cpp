@@ -108,6 +108,18 @@ trace::Training training_of(const element& info) {
   return of;
 }
 
+trace::IndexPadding padding_of(const element& info) {
+  const auto count = [&](const char* key) {
+    std::int64_t number = 0;
+    return info[key].get_int64().get(number) == simdjson::SUCCESS && number > 0 ? number : 0;
+  };
+  trace::IndexPadding of{count("elements"), count("padding"), count("shared"),
+                         std::string(text(info, "largest"))};
+  of.padding = std::min(of.padding, of.elements);
+  of.shared = std::min(of.shared, of.padding);
+  return of;
+}
+
 std::map<std::string, std::string> lines_of(const element& value) {
   std::map<std::string, std::string> lines;
   simdjson::dom::object texts;
@@ -148,8 +160,8 @@ void read_head(trace::Rank& rank, std::vector<std::pair<std::string, std::string
     if (key == kOverlayMark) read_overlay(rank.reading, json);
     element value;
     const bool known = key == "deviceProperties" || key == "computeProperties" || key == "distributedInfo" ||
-                       key == "machineInfo" || key == "training" || key == "wholeProgram" ||
-                       key.starts_with(kSourceLines) || key == "baseTimeNanoseconds";
+                       key == "machineInfo" || key == "training" || key == "padding" ||
+                       key == "wholeProgram" || key.starts_with(kSourceLines) || key == "baseTimeNanoseconds";
     if (!known || parser.parse(json).get(value) != simdjson::SUCCESS) continue;
     if (key == "distributedInfo")
       read_distributed(rank, value);
@@ -157,6 +169,8 @@ void read_head(trace::Rank& rank, std::vector<std::pair<std::string, std::string
       rank.machine = machine_of(value);
     else if (key == "training")
       rank.training = training_of(value);
+    else if (key == "padding")
+      rank.padding = padding_of(value);
     else if (key == "wholeProgram")
       rank.whole_program = value.is_bool() && value.get_bool().value_unsafe();
     else if (key.starts_with(kSourceLines))
