@@ -1,6 +1,7 @@
 """Measures one way of recording in a process of its own; prints one line of JSON. Called by cost.py.
 
     python one.py added PROFILER OPTIONS      ns of this thread's CPU time per op, with and without recording in alternation
+    python one.py real PROFILER OPTIONS NAME  CPU and wall time per step of a program of programs.py, likewise, and its ops
     python one.py whole PROFILER OPTIONS N    N ops recorded, stopped and exported: seconds and memory
 
 PROFILER is stepscope, torch or floor; OPTIONS is a list like shapes,memory,overloads, or "-".
@@ -108,6 +109,48 @@ def added(which, options):
     return {"added": statistics.median(differences), "base": statistics.median(base), "of": differences}
 
 
+BLOCK_S, WARM_UP = 0.4, 20
+
+
+def block(step, steps):
+    """CPU time of all threads of this process, and wall time, in ns per step."""
+    cpu, wall = time.process_time_ns(), time.perf_counter_ns()
+    for _ in range(steps):
+        step()
+    return (time.process_time_ns() - cpu) / steps, (time.perf_counter_ns() - wall) / steps
+
+
+def ops_of(step):
+    """What one step records, as stepscope counts it: ops, their backward nodes and ranges."""
+    from stepscope.profiler import profile
+
+    with profile() as recording:
+        step()
+    return len(recording.events())
+
+
+def real(which, options, name):
+    from programs import PROGRAMS
+
+    torch.manual_seed(0)
+    step = PROGRAMS[name]()
+    steps = max(WARM_UP, round(BLOCK_S * 1e9 / block(step, WARM_UP)[1]))
+    ops = ops_of(step)
+    found = {"cpu": [], "wall": [], "base_cpu": [], "base_wall": []}
+    for turn in range(ROUNDS):
+        cpu, wall = block(step, steps)
+        with profiler(which, options):
+            block(step, WARM_UP)
+            recorded_cpu, recorded_wall = block(step, steps)
+        if turn == 0:
+            continue  # the first recording compiles, loads and maps
+        found["base_cpu"].append(cpu)
+        found["base_wall"].append(wall)
+        found["cpu"].append(recorded_cpu - cpu)
+        found["wall"].append(recorded_wall - wall)
+    return {"ops": ops, "steps": steps, **{key: statistics.median(of) for key, of in found.items()}}
+
+
 def resident():
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
@@ -135,7 +178,10 @@ def main():
     what, which, options, *count = sys.argv[1:]
     torch.set_num_threads(1)
     options = [] if options == "-" else options.split(",")
-    print(json.dumps(added(which, options) if what == "added" else whole(which, options, int(count[0]))))
+    if what == "real":
+        print(json.dumps(real(which, options, count[0])))
+    else:
+        print(json.dumps(added(which, options) if what == "added" else whole(which, options, int(count[0]))))
 
 
 if __name__ == "__main__":

@@ -257,7 +257,8 @@ window and no work of a device nor a launch is recorded. Without such a line: th
 (*Work by call*), and the operator with most time of its own (`operators`: `host_self` ÷ `host_span` of `overview`).
 
 Saving: for a line, nothing to kWorkMost of its work: whether it is needed is not in the file. For an operator, and
-where a rule of the same work fires (K01, K09, P03, G05, G06, H05, H12, H14, H18, H20, H21, I07), none is estimated.
+where a rule of the same work fires (K01, K09, P03, G05, G06, H05, H12, H14, H18, H20, H21, I07), none is estimated. It
+comes behind all findings of medium or high confidence whose middle is kMuchShare of the step.
 
 Silent on: recordings that lack their device events.)"},
     {RuleId::H18, "operands of N × 1 and N elements broadcast to N × N", false, crossed_operands,
