@@ -169,8 +169,8 @@ TEST(InputRules, PaddedIndices) {
   const Advice fixed = padded(R"("padding": 60, "shared": 50)");
   EXPECT_EQ(
       fixed.cell("I07", "title"),
-      "60.0 % of the indices that embeddings look up are padding, in batches of up to [4, 25]; 50.0 % are in "
-      "columns that every row pads");
+      "60.0 % of the tokens that embeddings look up are padding, in batches of up to [4, 25]; 50.0 % are in "
+      "columns where every row is padding");
   EXPECT_EQ(fixed.cell("I07", "saving_low"), "280000");  // 0.7 × 0.5 × 800
   EXPECT_EQ(fixed.cell("I07", "saving_high"), "480000");
   EXPECT_EQ(padded(R"("padding": 60, "shared": 24)").cell("I07", "saving_low"), "0");

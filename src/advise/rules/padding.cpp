@@ -61,9 +61,10 @@ std::optional<Claim> padded_indices(const Evidence& e, Bound bound) {
   const bool is_fixed = shared >= kPaddingShare;
   Claim f = claim(
       e, RuleId::I07,
-      fmt::format("{} of the indices that embeddings look up are padding{}{}", percent(share),
-                  shape.empty() ? "" : ", in batches of up to " + shape,
-                  is_fixed ? fmt::format("; {} are in columns that every row pads", percent(shared)) : ""));
+      fmt::format(
+          "{} of the tokens that embeddings look up are padding{}{}", percent(share),
+          shape.empty() ? "" : ", in batches of up to " + shape,
+          is_fixed ? fmt::format("; {} are in columns where every row is padding", percent(shared)) : ""));
   if (bound == Bound::host_only) save(f, passes(e), is_fixed ? kSharedLeast * shared : 0, share);
   f.confidence = is_fixed ? Confidence::medium : Confidence::low;
   f.because = "the indices of some batches were read; the time is taken to grow with the number of indices";
@@ -92,16 +93,17 @@ std::optional<Claim> padded_batches(const Evidence& e, Bound bound) {
 constexpr Rule kPaddingRules[] = {
     {RuleId::I07, "much of each batch is padding", false, padded_batches,
      R"(Looks at: `padding` and `padded` of `overview`: in each call of pad_sequence, what it fills, less what it copies
-there. Where that is little, at `looked_up_padding` and `looked_up`: equal indices at the ends or at the begins of rows
-that embeddings look up. Fires if kPaddingShare of the elements is padding.
+there. Where that is little, at `looked_up_padding` and `looked_up`: the runs of one token at the ends or at the begins
+of the sequences that embeddings look up. Fires if kPaddingShare of the elements is padding.
 
 Saving: where no device is recorded, of the forward and the backward pass: kPaddingLeast of that share, to all of it. Of
-looked up indices, kSharedLeast of the part in columns that every row pads, if that is kPaddingShare, else nothing. On a
+looked up tokens, kSharedLeast of the part in columns where every row is padding, if that is kPaddingShare, else nothing. On a
 device none is estimated.
 
 Silent on: programs that call aten::_nested_tensor_from_mask or aten::_pack_padded_sequence, which leave padding out;
-batches padded in other ways; recordings without shapes; indices of one dimension, or of fewer than eight
-columns; looked up indices in recordings of other profilers, and those that a device makes.)"},
+batches padded in other ways; recordings without shapes. Of looked up tokens also on recordings of other profilers; tokens
+that a device makes or reorders; one dimension, and EmbeddingBag; sequences under 8; no token of 256 or more (characters,
+classes, masks); negative ones (labels).)"},
 };
 
 }  // namespace

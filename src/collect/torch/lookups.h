@@ -4,16 +4,21 @@
 #include <ATen/record_function.h>
 #include <c10/core/TensorImpl.h>
 
-#include <array>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "collect/recorder.h"
 #include "collect/torch/padding.h"
 
 namespace stepscope::collect {
+
+inline bool has_no_sizes(const c10::TensorImpl& tensor) {
+  return tensor.has_symbolic_sizes_strides() || tensor.key_set().has(c10::DispatchKey::NestedTensorCPU) ||
+         tensor.key_set().has(c10::DispatchKey::NestedTensorCUDA);
+}
 
 class Lookups {
  public:
@@ -21,18 +26,19 @@ class Lookups {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock) return;
     told_ = false;
-    calls_ = batches_ = rows_ = length_ = 0;
+    calls_ = copies_seen_ = batches_ = rows_ = length_ = 0;
     sum_ = {};
     copies_ = {};
   }
 
   /// Looks at the op's inputs if it looks something up, or copies what may be looked up on a device.
-  void see(const at::RecordFunction& fn) {
+  void see(const at::RecordFunction& fn) noexcept try {
     const auto inputs = fn.inputs();
     if (inputs.size() >= 5 && std::strcmp(fn.name(), "aten::embedding") == 0)
       looked_up(inputs[1], inputs[2]);
     else if (inputs.size() == 3 && std::strcmp(fn.name(), "aten::copy_") == 0)
       copied(inputs[0], inputs[1]);
+  } catch (...) {  // a tensor that does not tell its sizes: the op is recorded, its tokens are not
   }
 
   /// Writes what was seen into the recording. Once per recording: a second call does nothing.
@@ -41,29 +47,29 @@ class Lookups {
   }
 
  private:
-  static constexpr std::int64_t kMostElements = 1 << 20;
-  static constexpr std::int64_t kAll = 16, kEvery = 4;  ///< calls looked at: the first, then each fourth
-  static constexpr std::int64_t kEnough = 256;          ///< batches
+  static constexpr std::int64_t kMostElements = 1 << 17;
+  static constexpr std::int64_t kAll = 16, kEvery = 4;  ///< lookups looked at: the first, then each fourth
+  static constexpr std::int64_t kMostCopies = 1024, kEnough = 64;  ///< copies looked at; batches
 
-  struct Copy {
-    std::int64_t rows = 0, length = 0;
-    Padding padding;
-  };
-
-  /// Two dimensions of integers, wholly there and in order; else null.
-  static const c10::TensorImpl* indices_of(const c10::IValue& value) {
+  /// Integers in at least two dimensions; else null.
+  static const c10::TensorImpl* tokens_of(const c10::IValue& value) {
     if (!value.isTensor()) return nullptr;
     const c10::TensorImpl* impl = value.unsafeToTensorImpl();
     if (impl == nullptr || impl == c10::UndefinedTensorImpl::singleton()) return nullptr;
-    if (impl->key_set().has(c10::DispatchKey::Python) || impl->has_symbolic_sizes_strides()) return nullptr;
+    if (impl->key_set().has(c10::DispatchKey::Python) || impl->is_sparse() || has_no_sizes(*impl))
+      return nullptr;
     const auto type = c10::typeMetaToScalarType(impl->dtype());
     if (type != c10::ScalarType::Long && type != c10::ScalarType::Int) return nullptr;
-    if (impl->layout() != c10::kStrided || impl->dim() != 2 || impl->numel() > kMostElements) return nullptr;
-    return impl;
+    if (impl->layout() != c10::kStrided || impl->dim() < 2) return nullptr;
+    return impl->numel() > 0 && impl->numel() <= kMostElements ? impl : nullptr;
   }
 
+  static std::int64_t length_of(const c10::TensorImpl& of) { return of.sizes().back(); }
+  static std::int64_t rows_of(const c10::TensorImpl& of) { return of.numel() / length_of(of); }
+
   static std::optional<Padding> counted(const c10::TensorImpl& of, std::optional<std::int64_t> known) {
-    if (!of.is_contiguous() || !of.has_storage() || !of.storage_initialized()) return std::nullopt;
+    if (!of.has_storage() || !of.storage_initialized()) return std::nullopt;
+    if (of.dim() > 2 && !of.is_contiguous()) return std::nullopt;
     const bool is_long = c10::typeMetaToScalarType(of.dtype()) == c10::ScalarType::Long;
     return is_long ? counted_as<std::int64_t>(of, known) : counted_as<std::int32_t>(of, known);
   }
@@ -71,39 +77,40 @@ class Lookups {
   template <class Index>
   static std::optional<Padding> counted_as(const c10::TensorImpl& of, std::optional<std::int64_t> known) {
     const auto* begin = static_cast<const Index*>(of.unsafe_storage().data());
-    if (begin == nullptr) return std::nullopt;
-    const auto count = static_cast<std::size_t>(of.numel());
-    return padding_of<Index>({begin + of.storage_offset(), count}, of.sizes()[1],
+    const std::int64_t length = length_of(of), rows = rows_of(of);
+    const std::int64_t row_stride = of.dim() == 2 ? of.strides()[0] : length,
+                       column_stride = of.strides().back();
+    if (row_stride < 0 || column_stride < 0) return std::nullopt;
+    const std::int64_t last = of.storage_offset() + (rows - 1) * row_stride + (length - 1) * column_stride;
+    const auto there = static_cast<std::int64_t>(of.unsafe_storage().nbytes() / sizeof(Index));
+    if (begin == nullptr || last >= there) return std::nullopt;
+    if (known && !std::in_range<Index>(*known)) known = std::nullopt;
+    return padding_of<Index>({begin + of.storage_offset(), rows, length, row_stride, column_stride},
                              known ? std::optional(static_cast<Index>(*known)) : std::nullopt);
   }
 
   void looked_up(const c10::IValue& value, const c10::IValue& declared) {
-    const c10::TensorImpl* indices = indices_of(value);
-    if (indices == nullptr) return;
+    const c10::TensorImpl* tokens = tokens_of(value);
+    if (tokens == nullptr) return;
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock || told_ || (++calls_ > kAll && calls_ % kEvery != 0)) return;
-    const std::int64_t rows = indices->sizes()[0], length = indices->sizes()[1];
-    if (indices->device().is_cpu()) {
-      const bool is_declared = declared.isInt() && declared.toInt() >= 0;
-      const auto known = is_declared ? std::optional(declared.toInt()) : std::nullopt;
-      if (const auto found = counted(*indices, known)) add(rows, length, *found);
-      return;
-    }
-    for (const Copy& copy : copies_)
-      if (copy.rows == rows && copy.length == length) return add(rows, length, copy.padding);
+    const std::int64_t rows = rows_of(*tokens), length = length_of(*tokens);
+    const bool is_declared = declared.isInt() && declared.toInt() >= 0;
+    const auto found = tokens->device().is_cpu()
+                           ? counted(*tokens, is_declared ? std::optional(declared.toInt()) : std::nullopt)
+                           : copies_.take(rows, length);
+    if (found) add(rows, length, *found);
   }
 
-  /// Kept by shape, the last ones: the same batch as indices, mask and labels has about the same padding.
   void copied(const c10::IValue& target, const c10::IValue& source) {
-    const c10::TensorImpl* to = indices_of(target);
-    const c10::TensorImpl* from = to == nullptr ? nullptr : indices_of(source);
-    if (from == nullptr || to->device().is_cpu() || !from->device().is_cpu()) return;
+    const c10::TensorImpl* to = tokens_of(target);
+    const c10::TensorImpl* from = to == nullptr ? nullptr : tokens_of(source);
+    // A copy to the meta device reads nothing, so its source may be unreadable.
+    if (from == nullptr || to->device().is_cpu() || to->is_meta() || !from->device().is_cpu()) return;
     const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock || told_) return;
-    const auto found = counted(*from, std::nullopt);
-    if (!found) return;
-    std::move_backward(copies_.begin(), copies_.end() - 1, copies_.end());
-    copies_.front() = {from->sizes()[0], from->sizes()[1], *found};
+    if (!lock || told_ || ++copies_seen_ > kMostCopies) return;
+    if (const auto found = counted(*from, std::nullopt))
+      copies_.add(rows_of(*from), length_of(*from), *found);
   }
 
   void add(std::int64_t rows, std::int64_t length, const Padding& found) {
@@ -132,9 +139,9 @@ class Lookups {
 
   std::mutex mutex_;  ///< never waited for: after a fork another thread may hold it for good
   bool told_ = false;
-  std::int64_t calls_ = 0, batches_ = 0, rows_ = 0, length_ = 0;
+  std::int64_t calls_ = 0, copies_seen_ = 0, batches_ = 0, rows_ = 0, length_ = 0;
   Padding sum_;
-  std::array<Copy, 4> copies_;
+  Copied copies_;
 };
 
 }  // namespace stepscope::collect

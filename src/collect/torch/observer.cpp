@@ -77,11 +77,6 @@ class Signature {
   }
 
  private:
-  static bool has_no_sizes(const c10::TensorImpl& tensor) {
-    return tensor.has_symbolic_sizes_strides() || tensor.key_set().has(c10::DispatchKey::NestedTensorCPU) ||
-           tensor.key_set().has(c10::DispatchKey::NestedTensorCUDA);
-  }
-
   void list(c10::ArrayRef<c10::IValue> values) {
     put(Input::list);
     const std::size_t told = std::min<std::size_t>(values.size(), record::kMaxList);
