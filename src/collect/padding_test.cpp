@@ -54,7 +54,7 @@ TEST(Padding, SharedLastToken) {
             (Counts{16, 10, 4}));
 }
 
-// Eight sequences of three tokens, one per column.
+// Eight sequences, one per column, in ten rows: four of three tokens, four of four.
 TEST(Padding, SequencesInColumns) {
   Tokens tokens;
   for (int word = 0; word < 10; ++word)
@@ -62,7 +62,7 @@ TEST(Padding, SequencesInColumns) {
       tokens.push_back(word < 3 + sequence % 2 ? 300 + 10 * sequence + word : 0);
   const auto of = padding_of<std::int64_t>({tokens.data(), 10, 8, 8, 1}, {});
   ASSERT_TRUE(of);
-  EXPECT_EQ((Counts{of->elements, of->padding, of->shared}), (Counts{80, 4 * 7 + 4 * 6, 8 * 6}));
+  EXPECT_EQ((Counts{of->elements, of->padding, of->shared}), (Counts{80, 52, 48}));
 }
 
 // tokens[:, :-1] of rows of 9.

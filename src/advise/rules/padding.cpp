@@ -1,7 +1,7 @@
 // Padding (I07): batches that are joined from sequences of different lengths.
 #include <fmt/format.h>
 
-#include "advise/places.h"
+#include "advise/own_places.h"
 #include "advise/rules/constants.h"
 #include "advise/rules/families.h"
 #include "advise/say.h"
