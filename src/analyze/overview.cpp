@@ -104,7 +104,7 @@ RankFacts facts_of(const Derived& derived, const Rank& rank) {
     facts.padded = of.elements;
     facts.padding = of.padding;
   }
-  if (const trace::IndexPadding& of = rank.padding; of.elements > 0) {
+  if (const trace::TokenPadding& of = rank.padding; of.elements > 0) {
     facts.looked_up = of.elements;
     facts.looked_up_padding = of.padding;
     facts.shared_padding = of.shared;

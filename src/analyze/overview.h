@@ -32,8 +32,8 @@ struct RankFacts : derive::Capture {
                padding = report::kNoInt;  ///< elements of padded batches; of them, padding
   std::int64_t looked_up = report::kNoInt, looked_up_padding = report::kNoInt,
                shared_padding =
-                   report::kNoInt;  ///< the same of indices of embeddings; of it, in whole columns
-  std::string largest_lookup;       ///< shape of the largest batch of indices
+                   report::kNoInt;  ///< the same of tokens that embeddings look up; of it, in whole columns
+  std::string largest_lookup;       ///< shape of the largest batch of tokens
   std::vector<trace::Training::Embedding> embeddings;
   std::int64_t window = 0;
   std::int64_t step_median = 0, step_shortest = 0, step_longest = 0, first_step = report::kNoInt;

@@ -104,8 +104,8 @@ struct Training {
   std::vector<Embedding> embeddings;                   ///< with dense gradients
 };
 
-/// Padding of what embeddings looked up, as the recorder saw it in some batches; in elements of the indices.
-struct IndexPadding {
+/// Padding of what embeddings looked up, as the recorder saw it in some batches; in tokens.
+struct TokenPadding {
   std::int64_t elements = 0;  ///< 0: the file does not say
   std::int64_t padding = 0;
   std::int64_t shared = 0;  ///< of the padding, what lies in columns that are padding in every row
@@ -123,7 +123,7 @@ struct Rank {
   Machine machine;
   bool whole_program = false;  ///< its recorder ran from the program's begin on, not for chosen steps
   Training training;
-  IndexPadding padding;
+  TokenPadding padding;
   std::map<std::string, std::string>
       source_lines;  ///< "file(line)" of the program's own lines, and their text
   std::vector<Track> tracks;

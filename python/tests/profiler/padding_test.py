@@ -1,4 +1,4 @@
-"""What a recording says about padding in the indices of embeddings."""
+"""What a recording says about padding in the tokens that embeddings look up."""
 
 import json
 

@@ -153,7 +153,7 @@ TEST(InputRules, PaddedBatches) {
   EXPECT_FALSE(padded(26).has("I07"));
 }
 
-TEST(InputRules, PaddedIndices) {
+TEST(InputRules, PaddedTokens) {
   int number = 0;
   const auto padded = [&](const char* counts, const char* op = "aten::mul") {
     return advice_of(

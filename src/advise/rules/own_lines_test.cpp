@@ -36,6 +36,27 @@ TEST(OwnLines, ALineBesidesTheModel) {
   EXPECT_FALSE(advice.has("G04"));
 }
 
+/// A step of 4,000 µs: a loop of 100 operators of 10 µs in one line, `other` µs in another, and a layer.
+Advice loop_beside(int other) {
+  int number = 0;
+  return advice_of([&](Loop& l) {
+    const std::string sequence = fmt::format(R"("Sequence number": {})", ++number);
+    l.frame("train.py(9): main", 4000).frame("train.py(20): rows", 1000);
+    for (int i = 0; i < 100; ++i) l.op("aten::mul", 10);
+    l.frame("train.py(30): log", other).pass(other).op("aten::mm", 1000, sequence);
+    l.op("autograd::engine::evaluate_function: MmBackward0", 2000 - other, sequence);
+  });
+}
+
+TEST(OwnLines, ALoopExplainsItsOwnLineOnly) {
+  const Advice same = loop_beside(100);
+  EXPECT_FALSE(same.has("H11"));
+  EXPECT_NE(same.cell("H05", "evidence").find("H11: 1.00 ms of 4.00 ms"), std::string::npos);
+  const Advice another = loop_beside(1500);
+  EXPECT_TRUE(another.has("H05"));
+  EXPECT_NE(another.cell("H11", "title").find("train.py:30 (log)"), std::string::npos);
+}
+
 /// A step of 1,000 µs: lines below train.py:9 of the given lengths, outside the model.
 Advice own_lines(const std::vector<std::pair<std::string, int>>& lines) {
   return advice_of([&](Loop& l) {

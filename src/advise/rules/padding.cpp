@@ -51,7 +51,7 @@ std::optional<Claim> padded_sequences(const Evidence& e, Bound bound) {
   return f;
 }
 
-std::optional<Claim> padded_indices(const Evidence& e, Bound bound) {
+std::optional<Claim> padded_tokens(const Evidence& e, Bound bound) {
   const std::int64_t looked_up = e.fact(&Facts::looked_up);
   if (looked_up <= 0) return std::nullopt;
   const double share = report::ratio(e.fact(&Facts::looked_up_padding), looked_up);
@@ -67,7 +67,7 @@ std::optional<Claim> padded_indices(const Evidence& e, Bound bound) {
           is_fixed ? fmt::format("; {} are in columns where every row is padding", percent(shared)) : ""));
   if (bound == Bound::host_only) save(f, passes(e), is_fixed ? kSharedLeast * shared : 0, share);
   f.confidence = is_fixed ? Confidence::medium : Confidence::low;
-  f.because = "the indices of some batches were read; the time is taken to grow with the number of indices";
+  f.because = "the tokens of some batches were read; the time is taken to grow with their number";
   f.evidence = {see::overview("looked_up_padding and shared_padding, of looked_up"),
                 see::phases("forward, backward")};
   f.remedy =
@@ -85,7 +85,7 @@ std::optional<Claim> padded_indices(const Evidence& e, Bound bound) {
 std::optional<Claim> padded_batches(const Evidence& e, Bound bound) {
   if (skips_padding(e)) return std::nullopt;
   std::optional<Claim> f = padded_sequences(e, bound);
-  if (!f) f = padded_indices(e, bound);
+  if (!f) f = padded_tokens(e, bound);
   if (f) f->effort = Effort::code;
   return f;
 }

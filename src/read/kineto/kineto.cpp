@@ -108,12 +108,12 @@ trace::Training training_of(const element& info) {
   return of;
 }
 
-trace::IndexPadding padding_of(const element& info) {
+trace::TokenPadding padding_of(const element& info) {
   const auto count = [&](const char* key) {
     std::int64_t number = 0;
     return info[key].get_int64().get(number) == simdjson::SUCCESS && number > 0 ? number : 0;
   };
-  trace::IndexPadding of{count("elements"), count("padding"), count("shared"),
+  trace::TokenPadding of{count("elements"), count("padding"), count("shared"),
                          std::string(text(info, "largest"))};
   of.padding = std::min(of.padding, of.elements);
   of.shared = std::min(of.shared, of.padding);
