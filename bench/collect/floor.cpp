@@ -6,11 +6,13 @@
 #pragma GCC visibility push(default)
 extern "C" {
 
-void floor_on() {
+/// With inputs, PyTorch boxes the arguments of each op for the callback.
+void floor_on(int with_inputs) {
   at::addGlobalCallback(
       at::RecordFunctionCallback(
           [](const at::RecordFunction&) -> std::unique_ptr<at::ObserverContext> { return nullptr; },
           [](const at::RecordFunction&, at::ObserverContext*) {})
+          .needsInputs(with_inputs != 0)
           .scopes(
               {at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION, at::RecordScope::USER_SCOPE}));
 }

@@ -45,11 +45,14 @@ def profiler(which, options):
         if "sampled" in options:
             arguments["with_stack"] = "sampled"
         return profile(activities=[ProfilerActivity.CPU], **ROOM, **arguments)
-    return Floor()
+    return Floor("shapes" in options)
 
 
 class Floor(contextlib.AbstractContextManager):
     library = None
+
+    def __init__(self, with_inputs):
+        self.with_inputs = int(with_inputs)
 
     def __enter__(self):
         if Floor.library is None:
@@ -63,7 +66,7 @@ class Floor(contextlib.AbstractContextManager):
             subprocess.run([*words[:first], source, *libraries, "-o", str(output)], check=True)
             Floor.library = ctypes.CDLL(str(output))
             output.unlink()
-        Floor.library.floor_on()
+        Floor.library.floor_on(self.with_inputs)
         return self
 
     def __exit__(self, *error):

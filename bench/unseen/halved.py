@@ -1,4 +1,4 @@
-"""Whether the first finding stays when recording costs less: faulty.py of each program as it comes, and with --no-shapes.
+"""Whether the first finding stays when recording costs less: faulty.py of each program as it comes, and with --shapes none.
 
     halved.py [--programs NAME,...] [--folder DIR] [--recordings DIR] [--output FILE.md]
 
@@ -43,7 +43,7 @@ def document(rows):
     lines = ["# Findings at half the cost", "",
              f"Written by `bench/unseen/halved.py` on {datetime.date.today().isoformat()}. Without shapes, the first finding of {rule} of {len(rows)} programs "
              f"is of the same rule, and of {same} at the same line, too.", "",
-             "| program | as it comes | with --no-shapes | own step without shapes, ms |", "|---|---|---|---:|"]
+             "| program | as it comes | with --shapes none | own step without shapes, ms |", "|---|---|---|---:|"]
     lines += [f"| {name} | {whole} | {half} | {step:.1f} |" for name, whole, half, step in sorted(rows)]
     return "\n".join(lines) + "\n"
 
@@ -65,7 +65,7 @@ def main():
             folder = (options.folder / name).resolve()
             try:
                 whole, _ = recorded(options.python, folder, scratch / f"{name}-faulty-record", [])
-                half, step = recorded(options.python, folder, scratch / f"{name}-faulty-no_shapes", ["--no-shapes"])
+                half, step = recorded(options.python, folder, scratch / f"{name}-faulty-no_shapes", ["--shapes", "none"])
             except (RuntimeError, subprocess.SubprocessError, OSError, ValueError) as error:
                 print(f"{name}: FAILED {error}", file=sys.stderr)
                 continue

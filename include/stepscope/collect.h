@@ -32,7 +32,7 @@ void stepscope_range_end(void);
 int stepscope_metadata(const char* text, std::uint32_t length);
 void stepscope_counter(const char* name, std::uint32_t length, double value);
 void stepscope_memory(std::uint64_t address, std::int64_t bytes, int device);
-int stepscope_torch_attach(int with_inputs);
+int stepscope_torch_attach(int inputs);
 void stepscope_torch_detach(void);
 }
 

@@ -184,9 +184,15 @@ std::optional<Health> serialised(const Evidence& e) {
 }
 
 std::optional<Health> no_shapes(const Evidence& e) {
+  if (const std::int64_t cost = e.fact(&Facts::shapes_cost); cost > 0)
+    return row(
+        e, HealthId::Q14, HealthClass::C,
+        fmt::format("Shapes are recorded in {} of the ops: those of all would have cost {} of the time.",
+                    percent(ratio(e.fact(&Facts::with_shapes), e.fact(&Facts::ops))), percent(e.share(cost))),
+        "FLOPs, times by shape", "stepscope record --shapes all, if that cost does not matter.");
   if (e.fact(&Facts::ops) == 0 || e.fact(&Facts::with_shapes) > 0) return std::nullopt;
   return row(e, HealthId::Q14, HealthClass::C, "No shapes: FLOPs and bytes per op are unknown.",
-             "roofline, FLOPs", "record_shapes=True (stepscope record: without --no-shapes).");
+             "roofline, FLOPs", "record_shapes=True (stepscope record: --shapes all).");
 }
 
 std::optional<Health> foreign(const Evidence& e) {

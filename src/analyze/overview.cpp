@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "analyze/list.h"
+#include "derive/replay/host_scale.h"
+#include "derive/shape_windows.h"
 #include "derive/work/padding.h"
 #include "report/statistics.h"
 
@@ -111,6 +113,7 @@ RankFacts facts_of(const Derived& derived, const Rank& rank) {
     facts.largest_lookup = of.largest;
   }
   facts.window = window.length();
+  if (rank.shapes_cost > 0) facts.shapes_cost = derive::scaled(facts.window, rank.shapes_cost);
   if (!lengths.empty()) facts.first_step = lengths.front();
   facts.step_median = report::quantile(lengths, 0.5);
   facts.step_shortest = report::quantile(lengths, 0);
@@ -253,6 +256,7 @@ const report::FactSheet<RankFacts> kWindowTimes{"Times of the window",
                                                  {"host_data_loading", &RankFacts::host_data_loading},
                                                  {"host_span", &RankFacts::host_span},
                                                  {"profiler_estimate", &RankFacts::profiler},
+                                                 {"shapes_cost", &RankFacts::shapes_cost, true},
                                                  {"device_lag", &RankFacts::device_lag},
                                                  {"warm_up", &RankFacts::warm_up},
                                                  {"blind_wait", &RankFacts::blind_wait},

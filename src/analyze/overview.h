@@ -36,6 +36,7 @@ struct RankFacts : derive::Capture {
   std::string largest_lookup;       ///< shape of the largest batch of tokens
   std::vector<trace::Training::Embedding> embeddings;
   std::int64_t window = 0;
+  std::int64_t shapes_cost = report::kNoInt;  ///< what shapes of all ops would have cost; they are in windows
   std::int64_t step_median = 0, step_shortest = 0, step_longest = 0, first_step = report::kNoInt;
   std::int64_t compute = report::kNoInt, communication = report::kNoInt;
   std::int64_t exposed_communication = report::kNoInt, exposed_copy = report::kNoInt;

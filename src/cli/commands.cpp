@@ -86,8 +86,9 @@ constexpr Flag kRecordedSteps = {{"steps", Type::text, "", "",
 constexpr Flag kStacks = {{"stacks", Type::choice, "sampled", "sampled|calls|none",
                            "record Python: up to 100 samples a second, or each call, which costs more"}};
 constexpr Flag kMemory = {{"memory", Type::flag, "", "", "record what PyTorch allocates and frees"}};
-constexpr Flag kNoShapes = {
-    {"no-shapes", Type::flag, "", "", "leave out the types and shapes of ops' inputs"}};
+constexpr Flag kShapes = {{"shapes", Type::choice, "cheap", "cheap|all|none",
+                           "record types and shapes of ops' inputs: where that costs more than 2 % of the "
+                           "time, now and then; always; never"}};
 constexpr Flag kMegabytes = {{"megabytes", Type::integer, "256", "",
                               "keep at most N MiB a process; later events are dropped and counted"}};
 
@@ -113,8 +114,8 @@ constexpr Flag kTrialFormat = {{"format", Type::choice, "text", "text|json",
 constexpr Flag kTrialOutput = {{"output", Type::text, "", "", "write to FILE"}, 'o', "FILE"};
 
 constexpr Flag kTryFlags[] = {kFindings, kAll, kTrialSteps, kTrialSeconds, kEnd, kTrialFormat, kTrialOutput};
-constexpr Flag kAttachFlags[] = {kFolder, kNextSteps, kSeconds, kStacks, kMemory, kNoShapes, kMegabytes};
-constexpr Flag kRecordFlags[] = {kFolder, kRecordedSteps, kStacks, kMemory, kNoShapes, kMegabytes};
+constexpr Flag kAttachFlags[] = {kFolder, kNextSteps, kSeconds, kStacks, kMemory, kShapes, kMegabytes};
+constexpr Flag kRecordFlags[] = {kFolder, kRecordedSteps, kStacks, kMemory, kShapes, kMegabytes};
 constexpr Flag kReportFlags[] = {kStep, kTop, kFormat, kOutput, kThreads, kByRank};
 constexpr Flag kShowFlags[] = {kFormat, kOutput, kThreads, kByRank};
 constexpr Flag kExplainFlags[] = {kStep, kFormat, kOutput, kThreads};

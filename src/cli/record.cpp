@@ -73,11 +73,11 @@ bool is_count(std::string_view text) { return number(text).value_or(0) > 0; }
 
 std::map<std::string, std::string> recording_options(const Call& call, const fs::path& folder) {
   std::map<std::string, std::string> options = {{"folder", folder.string()}};
-  for (const char* name : {"steps", "seconds", "stacks", "megabytes"})
+  for (const char* name : {"steps", "seconds", "stacks", "shapes", "megabytes"})
     if (call.params.has(name)) options[name] = call.params.text(name);
   options.try_emplace("stacks", "sampled");
   if (call.params.flag("memory")) options["memory"] = "1";
-  if (!call.params.flag("no-shapes")) options["shapes"] = "1";
+  options.try_emplace("shapes", "cheap");
   return options;
 }
 
@@ -109,7 +109,7 @@ void say_where(const Call& call, const fs::path& folder) {
   say(fmt::format("recorded in {}", folder.string()));
   if (call.params.text("stacks", "sampled") != "calls" || !call.params.flag("memory"))
     say("The report names torch.profiler's options: here with_stack is --stacks calls, profile_memory is "
-        "--memory, and no record_shapes is --no-shapes.");
+        "--memory, and record_shapes is --shapes all.");
 }
 
 int run_record(const Call& call) {

@@ -47,6 +47,7 @@ struct Thread {
   std::uint32_t used = record::kSegmentBytes;  ///< bytes of the segment
   std::uint32_t mapped = 0;                    ///< bytes of the segment that have pages
   std::uint32_t depth = 0, next_text = 1;
+  std::uint32_t ended_ops = 0, ops_with_shapes = 0;
   std::uint64_t torch_thread = 0;
   void* python = nullptr;          ///< the open Python calls; owned by collect/python
   std::uint32_t python_depth = 0;  ///< number of open Python calls

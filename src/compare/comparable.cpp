@@ -29,9 +29,11 @@ void add_work(Subject& of, const Trace& trace, const CountedSteps& counted) {
     work.calls += static_cast<double>(calls) / steps;
     if (std::isfinite(amount)) work.amount += amount / steps;
   };
+  const bool in_windows = std::any_of(trace.ranks.begin(), trace.ranks.end(),
+                                      [](const Rank& rank) { return rank.shapes_cost > 0; });
   const analyze::Derived derived(trace, params);
   for (const analyze::Operator& op : analyze::operators_of(derived).operators)
-    add(of.operators[std::string(op.name)], op.calls, op.flops);
+    add(of.operators[std::string(op.name)], op.calls, in_windows ? 0 : op.flops);
   for (const analyze::OperatorCopies& copy : analyze::copies_of(derived).copies)
     add(of.copies[copy.name + '\n' + copy.op], copy.count, static_cast<double>(copy.bytes));
 }

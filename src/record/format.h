@@ -49,7 +49,8 @@ enum Recorded : std::uint32_t {
   kStacks = 4,
   kFlops = 8,
   kModules = 16,
-  kOverloads = 32
+  kOverloads = 32,
+  kShapesWhileCheap = 64  ///< with kShapes: of all ops only while that costs little, else in windows
 };
 
 struct SegmentHeader {

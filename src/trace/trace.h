@@ -122,6 +122,8 @@ struct Rank {
   std::vector<Device> devices;
   Machine machine;
   bool whole_program = false;  ///< its recorder ran from the program's begin on, not for chosen steps
+  double shapes_cost = 0;      ///< > 0: shapes were recorded in windows, because those of all ops would have
+                               ///< cost this share of the time
   Training training;
   TokenPadding padding;
   std::map<std::string, std::string>

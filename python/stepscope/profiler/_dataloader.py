@@ -24,7 +24,7 @@ from stepscope import _collect
 from stepscope._errors import Error
 from stepscope.profiler import _batches, _recording
 from stepscope.profiler._batches import Collate, Function, Noted, Ranges, Sink, Source, lacking, not_recorded, reason
-from stepscope.profiler._recording import FLOPS, OVERLOADS, SHAPES, STACKS, Recording, own_file
+from stepscope.profiler._recording import FLOPS, OVERLOADS, SHAPES, SHAPES_WHILE_CHEAP, STACKS, Recording, own_file
 from stepscope.profiler._sources import name_lines
 
 VARIABLE = "STEPSCOPE_LOADER"
@@ -69,7 +69,7 @@ def follow(profiler: Any, flags: int) -> None:
         told = {
             "parent": os.getpid(),
             "link": str(link()),
-            "flags": SHAPES * bool(flags & (SHAPES | FLOPS)) | flags & OVERLOADS,
+            "flags": SHAPES * bool(flags & (SHAPES | FLOPS)) | flags & (OVERLOADS | SHAPES_WHILE_CHEAP),
             "sampled": getattr(profiler, "with_stack", False) == "sampled",
         }
     except (OSError, Error) as error:

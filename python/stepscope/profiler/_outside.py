@@ -92,16 +92,18 @@ class Outside:
             if self.asked is not None:
                 raise Error("is already being recorded; wait until that recording ends")
             from stepscope.profiler import profile
+            from stepscope.profiler._recording import SHAPES_WHILE_CHEAP
 
             asked = Asked(options, self.step)
             self.profile = profile(
-                record_shapes="shapes" in options,
+                record_shapes=options.get("shapes", "none") != "none",
                 profile_memory="memory" in options,
                 with_stack={"calls": True, "sampled": "sampled"}.get(options.get("stacks", ""), False),
                 path=asked.path,
                 megabytes=int(options.get("megabytes", 256)),
             )
             self.profile._gives_way = True
+            self.profile._flags |= SHAPES_WHILE_CHEAP * (options.get("shapes") == "cheap")
             if not asked.by_steps:
                 self.profile.preset_metadata_json("wholeProgram", "true")
             self.asked = asked

@@ -24,7 +24,7 @@ from stepscope import _collect, _core
 from stepscope._errors import Error, NoResultsError, ProfilerError
 from stepscope.profiler._observer import PACKAGE, observer
 
-SHAPES, MEMORY, STACKS, FLOPS, MODULES, OVERLOADS = 1, 2, 4, 8, 16, 32
+SHAPES, MEMORY, STACKS, FLOPS, MODULES, OVERLOADS, SHAPES_WHILE_CHEAP = 1, 2, 4, 8, 16, 32, 64
 """Flags of a recording; the numbers of record/format.h."""
 ALL_CALLS, MODULE_CALLS, SAMPLED_STACKS = 1, 2, 4
 """Flags of ``_collect.python_start``."""
@@ -100,7 +100,7 @@ class Recording:
                 _collect.worker_of(*worker_of)
             if plugin is not None:
                 _collect.detach_torch()
-                miss(_collect.attach_torch(plugin, bool(flags & (SHAPES | FLOPS)), bool(flags & MEMORY)))
+                miss(_collect.attach_torch(plugin, 2 if flags & SHAPES_WHILE_CHEAP else int(bool(flags & (SHAPES | FLOPS))), bool(flags & MEMORY)))
             if with_devices:
                 miss(_collect.attach_devices(PACKAGE / "libstepscope_cupti.so"))
         except BaseException:
@@ -373,4 +373,4 @@ def sweep(folder: Path) -> None:
             continue
 
 
-__all__ = ["FLOPS", "MEMORY", "MODULES", "OVERLOADS", "SHAPES", "STACKS", "Recording", "own_file", "scratch"]
+__all__ = ["FLOPS", "MEMORY", "MODULES", "OVERLOADS", "SHAPES", "SHAPES_WHILE_CHEAP", "STACKS", "Recording", "own_file", "scratch"]

@@ -112,7 +112,7 @@ class Copy:
             from stepscope.profiler._outside import Outside
 
             self.outside = Outside()
-            self.outside.ask({"folder": self.told["record"], "steps": f"{FIRST}:{END}", "stacks": "sampled", "shapes": "1"})
+            self.outside.ask({"folder": self.told["record"], "steps": f"{FIRST}:{END}", "stacks": "sampled", "shapes": "all"})
         except Exception as error:  # the trials go on without findings
             self.outside = None
             self.errors.append(f"the program cannot be recorded: {error}")

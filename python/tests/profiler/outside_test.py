@@ -71,7 +71,7 @@ def test_some_steps_are_recorded_and_reported(tmp_path, train):
     assert steps_in(out) == [3, 4, 5]
 
 
-@pytest.mark.parametrize(("options", "shapes", "stacks"), [((), True, True), (("--stacks", "none", "--no-shapes"), False, False)])
+@pytest.mark.parametrize(("options", "shapes", "stacks"), [((), True, True), (("--stacks", "none", "--shapes", "none"), False, False)])
 def test_shapes_and_samples_are_recorded_unless_they_are_declined(tmp_path, train, options, shapes, stacks):
     out = tmp_path / "out"
     done = stepscope_does("record", *options, "-o", out, "--", sys.executable, train, 10, 0.05, 0)
@@ -81,6 +81,30 @@ def test_shapes_and_samples_are_recorded_unless_they_are_declined(tmp_path, trai
     assert any("Input Dims" in e.get("args", {}) for e in events) == shapes
     if (3, 11) <= sys.version_info < (3, 14):
         assert any("sampled" in e.get("args", {}) for e in events) == stacks
+
+
+MANY = """
+import sys, time, torch
+x = torch.ones(4)
+until = time.monotonic() + float(sys.argv[1])
+while time.monotonic() < until:
+    for _ in range(1000):
+        torch.add(x, x)
+"""
+
+
+@pytest.mark.parametrize(("options", "all_have"), [((), False), (("--shapes", "all"), True)])
+def test_shapes_of_many_short_ops_are_recorded_in_windows(tmp_path, options, all_have):
+    program, out = tmp_path / "many.py", tmp_path / "out"
+    program.write_text(MANY)
+    done = stepscope_does("record", *options, "--stacks", "none", "-o", out, "--", sys.executable, program, 2.5)
+    assert done.returncode == 0, done.stderr
+    (path,) = out.glob("*.stepscope")
+    ops = [event for event in exported(path) if event.get("cat") == "cpu_op" and event["name"] == "aten::add"]
+    have = sum("Input Dims" in event.get("args", {}) for event in ops)
+    assert 0 < have <= len(ops) and (have == len(ops)) == all_have
+    said = stepscope_does("report", path).stdout
+    assert ("would have cost" in " ".join(said.split())) != all_have
 
 
 def test_a_profiler_of_the_programs_own_goes_on(tmp_path, train):
@@ -304,7 +328,7 @@ def running(waiting):
 def test_a_running_program_is_recorded_again_and_again(tmp_path, running):
     process, environment, socket = running
     assert oct(socket.stat().st_mode)[-3:] == "600"
-    for name, options, count in [("a", ["--steps", "3"], 3), ("b", ["--steps", "2", "--stacks", "none", "--no-shapes"], 2)]:
+    for name, options, count in [("a", ["--steps", "3"], 3), ("b", ["--steps", "2", "--stacks", "none", "--shapes", "none"], 2)]:
         done = stepscope_does("attach", process, *options, "-o", tmp_path / name, env=environment)
         assert done.returncode == 0, done.stderr
         assert len(steps_in(tmp_path / name)) == count

@@ -8,6 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "derive/replay/host_scale.h"
+#include "derive/shape_windows.h"
 #include "trace/asked_once.h"
 
 namespace stepscope::analyze {
@@ -124,9 +126,10 @@ void add_scattered_rows(std::vector<ScatteredRows>& picks, const trace::Trace& t
   const trace::EventTable& e = rank.events;
   const trace::ArgReader shapes(trace, rank, "Input Dims"), strides(trace, rank, "Input Strides");
   trace::AskedOnce picking(trace.strings, picks_rows);
+  const derive::ShapeWindows windows(trace, rank, window);
   std::map<std::tuple<trace::StringId, trace::StringId, trace::StringId>, ScatteredRows> sums;
   for (const Row row : operators) {
-    if (!window.contains(e.start[row]) || !picking(e.name[row])) continue;
+    if (!window.contains(e.start[row]) || !picking(e.name[row]) || windows.lacks(row)) continue;
     ScatteredRows& sum = sums[{e.name[row], shapes.id(row), strides.id(row)}];
     ++sum.calls;
     report::add_to(sum.time, e.duration(row));
@@ -135,6 +138,8 @@ void add_scattered_rows(std::vector<ScatteredRows>& picks, const trace::Trace& t
   for (auto& [key, sum] : sums) {
     const auto& [op, dims, steps] = key;
     if (!lies_by_columns(trace.text(dims), trace.text(steps))) continue;
+    sum.calls = derive::scaled(sum.calls, windows.call_scale(op));
+    sum.time = derive::scaled(sum.time, windows.time_scale(op));
     sum.rank = rank.rank;
     sum.op = trace.text(op);
     sum.inputs = trace.text(dims);
@@ -149,12 +154,13 @@ void add_call_work(std::vector<CallWork>& calls, std::vector<CrossedCall>& cross
                    const std::vector<derive::NodeOf>& nodes) {
   const trace::EventTable& e = rank.events;
   const trace::ArgReader shapes(trace, rank, "Input Dims");
+  const derive::ShapeWindows windows(trace, rank, window);
   struct Sum {
     std::int64_t calls = 0, forward = 0, backward = 0;
   };
   std::map<std::pair<trace::StringId, trace::StringId>, Sum> sums;
   for (const Row row : operators) {
-    if (!window.contains(e.start[row])) continue;
+    if (!window.contains(e.start[row]) || windows.lacks(row)) continue;
     Sum& sum = sums[{e.name[row], shapes.id(row)}];
     ++sum.calls;
     report::add_to(sum.forward, e.duration(row));
@@ -168,9 +174,12 @@ void add_call_work(std::vector<CallWork>& calls, std::vector<CrossedCall>& cross
     if (sum != sums.end()) report::add_to(sum->second.backward, e.duration(of.node));
   }
   std::vector<CallWork> own;
-  for (const auto& [key, sum] : sums)
+  for (const auto& [key, sum] : sums) {
+    const double scale = windows.time_scale(key.first);
     own.push_back({rank.rank, std::string(trace.text(key.first)), std::string(trace.text(key.second)),
-                   sum.calls, sum.forward, sum.backward});
+                   derive::scaled(sum.calls, windows.call_scale(key.first)),
+                   derive::scaled(sum.forward, scale), derive::scaled(sum.backward, scale)});
+  }
   std::sort(own.begin(), own.end(), [](const CallWork& a, const CallWork& b) {
     return std::tuple(-a.work(), std::string_view(a.op), std::string_view(a.inputs)) <
            std::tuple(-b.work(), std::string_view(b.op), std::string_view(b.inputs));

@@ -1,10 +1,13 @@
 #include "analyze/host/host_work.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
+#include "derive/replay/host_scale.h"
 #include "derive/roof/op_work.h"
+#include "derive/shape_windows.h"
 #include "report/statistics.h"
 #include "trace/asked_once.h"
 
@@ -19,15 +22,17 @@ using trace::Rank;
 using trace::Row;
 
 struct WorkSum {
-  std::int64_t calls = 0, time = 0, chained = 0;
+  double calls = 0;
+  std::int64_t time = 0, chained = 0;
 };
 using WorkKey = std::pair<OpKind, derive::DType>;
 
 /// Sums over one rank's calls that claim their work, and over the runs of element-wise calls among them.
 class HostWorkGatherer {
  public:
-  HostWorkGatherer(const trace::Trace& trace, const Rank& rank)
+  HostWorkGatherer(const trace::Trace& trace, const Rank& rank, timeline::Interval window)
       : e_(rank.events),
+        windows_(trace, rank, window),
         work_(derive::op_work(trace, rank, derive::Convention::exact)),
         is_elementwise_(trace.strings, derive::is_elementwise) {}
 
@@ -35,12 +40,12 @@ class HostWorkGatherer {
     for (const Claim& claim : work_.claims) {
       const bool element = is_elementwise_(e_.name[claim.row]);
       const derive::Work& work = work_.works[claim.work];
-      if (!choice.includes(rank, claim.row)) continue;
+      if (!choice.includes(rank, claim.row) || windows_.lacks(claim.row)) continue;
       if (!element || (!chain_.empty() && !follows(claim))) close();
       if (element) chain_.push_back(&claim);
       WorkSum& sum = sums_[key_of(work, element)];
-      ++sum.calls;
-      report::add_to(sum.time, e_.duration(claim.row));
+      sum.calls += windows_.call_scale(e_.name[claim.row]);
+      report::add_to(sum.time, time_of(claim));
     }
     close();
     return std::move(sums_);
@@ -69,12 +74,16 @@ class HostWorkGatherer {
   void close() {
     const auto k = static_cast<std::int64_t>(chain_.size());
     for (const Claim* claim : chain_)
-      report::add_to(sums_[key_of(work_.works[claim->work], true)].chained,
-                     e_.duration(claim->row) / k * (k - 1));
+      report::add_to(sums_[key_of(work_.works[claim->work], true)].chained, time_of(*claim) / k * (k - 1));
     chain_.clear();
   }
 
+  std::int64_t time_of(const Claim& claim) const {
+    return derive::scaled(e_.duration(claim.row), windows_.time_scale(e_.name[claim.row]));
+  }
+
   const EventTable& e_;
+  const derive::ShapeWindows windows_;
   const OpWork work_;
   trace::AskedOnce<bool (*)(std::string_view)> is_elementwise_;
   std::vector<const Claim*> chain_;
@@ -101,8 +110,9 @@ const report::Sheet<HostWork> kWorkSheet{
 
 void add_host_work(std::vector<HostWork>& work, const Derived& derived, const Rank& rank) {
   const auto first = static_cast<std::ptrdiff_t>(work.size());
-  for (const auto& [key, sum] : HostWorkGatherer(derived.trace(), rank).run(rank, derived.choice()))
-    work.push_back({rank.rank, key.first, key.second, sum.calls, sum.time, sum.chained});
+  for (const auto& [key, sum] :
+       HostWorkGatherer(derived.trace(), rank, window_of(rank, derived.choice())).run(rank, derived.choice()))
+    work.push_back({rank.rank, key.first, key.second, std::llround(sum.calls), sum.time, sum.chained});
   std::sort(work.begin() + first, work.end(), [](const HostWork& a, const HostWork& b) {
     return a.time != b.time ? a.time > b.time
                             : std::tuple(name_of(a.kind), name_of(a.dtype)) <

@@ -1,8 +1,10 @@
 #include "analyze/steps/step_pace.h"
 
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
 
+#include "derive/shape_windows.h"
 #include "report/statistics.h"
 
 namespace stepscope::analyze {
@@ -14,6 +16,8 @@ using trace::kNoRow;
 using trace::Rank;
 using trace::Row;
 
+constexpr timeline::Interval kAlways{std::numeric_limits<std::int64_t>::min(),
+                                     std::numeric_limits<std::int64_t>::max()};
 constexpr std::size_t kMinPacedSteps = 3, kMinNames = 5;
 constexpr std::int64_t kMinOpCalls = 8, kMinKernelCalls = 5;  // per step
 
@@ -23,10 +27,12 @@ class Calls {
  public:
   Calls(const trace::Trace& trace, const Rank& rank) : kind_(rank.events.size(), 0) {
     const trace::ArgReader shapes(trace, rank, "Input Dims");
+    const derive::ShapeWindows windows(trace, rank, kAlways);
     std::unordered_map<std::uint64_t, std::uint32_t> known;
     const EventTable& e = rank.events;
     for (Row row = 0; row < e.size(); ++row) {
       if (e.step[row] < 0 || (e.kind[row] != Kind::op && e.work[row] != trace::Work::compute)) continue;
+      if (windows.lacks(row)) continue;
       const std::uint64_t key = std::uint64_t{e.name[row]} << 32U | shapes.id(row);
       kind_[row] = known.try_emplace(key, static_cast<std::uint32_t>(known.size() + 1)).first->second;
     }

@@ -136,8 +136,8 @@ void* observer = nullptr;
 /// Loads the observer if needed and registers its callbacks.
 PyObject* attach_torch(PyObject*, PyObject* arguments) {
   PyObject* path = nullptr;
-  int with_inputs = 0, with_memory = 0;
-  if (PyArg_ParseTuple(arguments, "O&p|p", PyUnicode_FSConverter, &path, &with_inputs, &with_memory) == 0)
+  int inputs = 0, with_memory = 0;
+  if (PyArg_ParseTuple(arguments, "O&i|p", PyUnicode_FSConverter, &path, &inputs, &with_memory) == 0)
     return nullptr;
   if (observer == nullptr)
     observer = ::dlopen(PyBytes_AS_STRING(path), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -155,7 +155,7 @@ PyObject* attach_torch(PyObject*, PyObject* arguments) {
                     "stepscope/observers in ~/.cache (or in XDG_CACHE_HOME) to have it compiled again");
     return nullptr;
   }
-  if (attach(with_inputs) != 0) {
+  if (attach(inputs) != 0) {
     PyErr_SetString(
         PyExc_RuntimeError,
         "PyTorch refused the observer, so operators cannot be recorded; use activities=[] to record only "
@@ -243,7 +243,8 @@ PyMethodDef methods[] = {
     {"range_begin", range_begin, METH_O, "range_begin(name): begins a range on the calling thread."},
     {"range_end", range_end, METH_NOARGS, "Ends the range that the calling thread began last."},
     {"attach_torch", attach_torch, METH_VARARGS,
-     "attach_torch(path, with_inputs, with_memory=False): records PyTorch's ops; returns what is not "
+     "attach_torch(path, inputs, with_memory=False): records PyTorch's ops, with the inputs of none (0), all "
+     "(1), or all while that is cheap (2); returns what is not "
      "recorded, or \"\"."},
     {"python_start", python_start, METH_O,
      "python_start(asked): records Python's calls (1), module calls (2), samples (4), calls of C functions "

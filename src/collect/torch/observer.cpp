@@ -2,9 +2,11 @@
 // it is loaded into, with the flags of that build.
 #include <ATen/record_function.h>
 #include <c10/core/TensorImpl.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -14,6 +16,7 @@
 #include "collect/recorder.h"
 #include "collect/torch/collective.h"
 #include "collect/torch/lookups.h"
+#include "collect/torch/shapes.h"
 #include "record/signature.h"
 
 namespace stepscope::collect {
@@ -140,7 +143,20 @@ Lookups& lookups() {
   return text;
 }
 
-void fill(Frame& frame, Recorder& recorder, Thread& thread, const RecordFunction& fn) {
+ShapeWindows& shape_windows() {
+  static auto* const windows = new ShapeWindows;
+  return *windows;
+}
+
+const record::Text* timed_signature_of(Thread& thread, const RecordFunction& fn, record::Clock clock) {
+  if (++thread.ops_with_shapes % ShapeWindows::kTimed != 0) return signature_of(thread, fn);
+  const std::uint64_t before = ticks(clock);
+  const record::Text* text = signature_of(thread, fn);
+  shape_windows().timed(ticks(clock) - before);
+  return text;
+}
+
+void fill(Frame& frame, Recorder& recorder, Thread& thread, const RecordFunction& fn, bool with_inputs) {
   frame.key = &fn;
   frame.sequence = fn.seqNr();
   frame.name = (recorder.flags & record::kOverloads) != 0 ? full_name_of(thread, fn) : nullptr;
@@ -150,9 +166,9 @@ void fill(Frame& frame, Recorder& recorder, Thread& thread, const RecordFunction
     frame.flags = record::kHasSequence;
     frame.forward_thread = fn.forwardThreadId();
   }
-  const bool with_inputs = (recorder.flags & record::kShapes) != 0;
+  with_inputs = with_inputs && (recorder.flags & record::kShapes) != 0;
   frame.signature = tells_of_collective(fn) ? collective_signature_of(thread, fn, with_inputs)
-                    : with_inputs           ? signature_of(thread, fn)
+                    : with_inputs           ? timed_signature_of(thread, fn, recorder.clock)
                                             : nullptr;
   if (with_inputs) lookups().see(fn);
 }
@@ -162,9 +178,9 @@ void know_thread(Thread& thread) {
   reinterpret_cast<record::SegmentHeader*>(thread.segment)->torch_thread = thread.torch_thread;
 }
 
-void begin_elsewhere(Recorder& recorder, Thread& thread, const RecordFunction& fn) {
+void begin_elsewhere(Recorder& recorder, Thread& thread, const RecordFunction& fn, bool with_inputs) {
   Frame frame;
-  fill(frame, recorder, thread, fn);
+  fill(frame, recorder, thread, fn, with_inputs);
   if (frame.name == nullptr)
     frame.name = stepscope_text(&thread, record::Type::text, fn.name(),
                                 static_cast<std::uint32_t>(std::strlen(fn.name())));
@@ -192,19 +208,54 @@ void end_elsewhere(Thread& thread, const RecordFunction& fn, std::uint64_t now) 
   }
 }
 
-std::unique_ptr<at::ObserverContext> begin(const RecordFunction& fn) {
+/// PyTorch's callbacks: one gets the inputs of ops, the other does not. 0: not registered.
+struct Callbacks {
+  std::mutex mutex;  ///< held while PyTorch's own lock is taken; a fork waits for it
+  at::CallbackHandle with_inputs = 0, without_inputs = 0;
+};
+Callbacks& callbacks() {
+  static auto* const both = new Callbacks;
+  return *both;
+}
+
+void turn_shapes(const ShapeWindows::Turn& turn) {
+  {
+    Callbacks& both = callbacks();
+    const std::scoped_lock lock(both.mutex);
+    if (both.with_inputs == 0 || both.without_inputs == 0) return;
+    at::disableCallback(turn.on ? both.without_inputs : both.with_inputs);
+    at::reenableCallback(turn.on ? both.with_inputs : both.without_inputs);
+  }
+  if (!turn.cost) return;
+  char text[64];
+  const int size = std::snprintf(text, sizeof text, "shapesCost=%.3f", *turn.cost);
+  (void)stepscope_metadata(text, static_cast<std::uint32_t>(size));
+}
+
+std::unique_ptr<at::ObserverContext> begin(const RecordFunction& fn, bool with_inputs) {
   Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
   if (recorder == nullptr) return nullptr;
   Thread* thread = thread_of(*recorder);
   if (thread == nullptr || !has_room(*thread)) return nullptr;
   if (thread->torch_thread == 0) know_thread(*thread);
   if (fn.isAsync()) {
-    begin_elsewhere(*recorder, *thread, fn);
+    begin_elsewhere(*recorder, *thread, fn, with_inputs);
   } else if (Frame* frame = next_frame(*thread)) {
-    fill(*frame, *recorder, *thread, fn);
+    fill(*frame, *recorder, *thread, fn, with_inputs);
     frame->begin = ticks(recorder->clock);
   }
   return nullptr;
+}
+std::unique_ptr<at::ObserverContext> begin_with_inputs(const RecordFunction& fn) { return begin(fn, true); }
+std::unique_ptr<at::ObserverContext> begin_without_inputs(const RecordFunction& fn) {
+  return begin(fn, false);
+}
+
+void look_at_shapes(Recorder& recorder, Thread& thread) {
+  constexpr std::uint32_t kOften = 64;
+  if (++thread.ended_ops % kOften != 0) return;
+  if (const auto turn = shape_windows().turn(ticks(recorder.clock), nanoseconds(CLOCK_MONOTONIC)))
+    turn_shapes(*turn);
 }
 
 void end(const RecordFunction& fn, at::ObserverContext*) {
@@ -217,12 +268,36 @@ void end(const RecordFunction& fn, at::ObserverContext*) {
     if (thread->frames[at].key != &fn) continue;
     write_op(*thread, thread->frames[at], fn.name(), now);
     thread->depth = at;  // frames inside that have not ended are dropped
+    look_at_shapes(*recorder, *thread);
     return;
   }
   end_elsewhere(*thread, fn, now);
 }
 
-std::uint64_t handle = 0;
+at::CallbackHandle add_callback(bool with_inputs) {
+  return at::addGlobalCallback(
+      at::RecordFunctionCallback(with_inputs ? begin_with_inputs : begin_without_inputs, end)
+          .needsInputs(with_inputs)
+          .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION,
+                   at::RecordScope::TORCHSCRIPT_FUNCTION, at::RecordScope::USER_SCOPE}));
+}
+
+void remove_callback(at::CallbackHandle& handle) {
+  if (handle == 0) return;
+  try {
+    at::removeCallback(handle);
+  } catch (...) {
+  }
+  handle = 0;
+}
+
+/// So that a fork never copies a lock that is held.
+void keep_whole_in_forks() {
+  static const int registered =
+      pthread_atfork([] { callbacks().mutex.lock(); }, [] { callbacks().mutex.unlock(); },
+                     [] { callbacks().mutex.unlock(); });
+  (void)registered;
+}
 
 }  // namespace
 }  // namespace stepscope::collect
@@ -233,19 +308,25 @@ extern "C" {
 /// The version of the recording format that this was compiled for.
 std::uint32_t stepscope_torch_version() { return stepscope::record::kVersion; }
 
-/// Returns 0, or 1 if PyTorch refused.
-int stepscope_torch_attach(int with_inputs) {
+/// `inputs`: 0 none, 1 those of all ops, 2 those of all ops while that is cheap, else in windows. Returns 0,
+/// or 1 if PyTorch refused.
+int stepscope_torch_attach(int inputs) {
   using namespace stepscope::collect;
-  if (handle != 0) return 0;
+  Callbacks& both = callbacks();
+  keep_whole_in_forks();
+  const std::scoped_lock lock(both.mutex);
+  if (both.with_inputs != 0 || both.without_inputs != 0) return 0;
   elsewhere().count = 0;
   lookups().clear();
   try {
-    handle = at::addGlobalCallback(
-        at::RecordFunctionCallback(begin, end)
-            .needsInputs(with_inputs != 0)
-            .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION,
-                     at::RecordScope::TORCHSCRIPT_FUNCTION, at::RecordScope::USER_SCOPE}));
+    if (inputs != 0) both.with_inputs = add_callback(true);
+    if (inputs != 1) both.without_inputs = add_callback(false);
+    if (inputs != 2) return 0;
+    at::disableCallback(both.without_inputs);
+    shape_windows().begin();
   } catch (...) {
+    remove_callback(both.with_inputs);
+    remove_callback(both.without_inputs);
     return 1;
   }
   return 0;
@@ -253,13 +334,12 @@ int stepscope_torch_attach(int with_inputs) {
 
 void stepscope_torch_detach() {
   using namespace stepscope::collect;
-  if (handle == 0) return;
+  Callbacks& both = callbacks();
+  shape_windows().end();
   lookups().tell();
-  try {
-    at::removeCallback(handle);
-  } catch (...) {
-  }
-  handle = 0;
+  const std::scoped_lock lock(both.mutex);
+  remove_callback(both.with_inputs);
+  remove_callback(both.without_inputs);
 }
 }
 #pragma GCC visibility pop

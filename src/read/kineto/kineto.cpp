@@ -120,6 +120,12 @@ trace::TokenPadding padding_of(const element& info) {
   return of;
 }
 
+/// 0 if it is none.
+double share_of(const element& value) {
+  double share = 0;
+  return value.get_double().get(share) == simdjson::SUCCESS && share > 0 && share <= 1 ? share : 0;
+}
+
 std::map<std::string, std::string> lines_of(const element& value) {
   std::map<std::string, std::string> lines;
   simdjson::dom::object texts;
@@ -161,7 +167,8 @@ void read_head(trace::Rank& rank, std::vector<std::pair<std::string, std::string
     element value;
     const bool known = key == "deviceProperties" || key == "computeProperties" || key == "distributedInfo" ||
                        key == "machineInfo" || key == "training" || key == "padding" ||
-                       key == "wholeProgram" || key.starts_with(kSourceLines) || key == "baseTimeNanoseconds";
+                       key == "wholeProgram" || key == "shapesCost" || key.starts_with(kSourceLines) ||
+                       key == "baseTimeNanoseconds";
     if (!known || parser.parse(json).get(value) != simdjson::SUCCESS) continue;
     if (key == "distributedInfo")
       read_distributed(rank, value);
@@ -171,6 +178,8 @@ void read_head(trace::Rank& rank, std::vector<std::pair<std::string, std::string
       rank.training = training_of(value);
     else if (key == "padding")
       rank.padding = padding_of(value);
+    else if (key == "shapesCost")
+      rank.shapes_cost = share_of(value);
     else if (key == "wholeProgram")
       rank.whole_program = value.is_bool() && value.get_bool().value_unsafe();
     else if (key.starts_with(kSourceLines))
