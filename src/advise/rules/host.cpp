@@ -272,7 +272,7 @@ longer to start than to work. If the recording cannot be replayed: the same shar
 these ranges and, unless the host limits, of their kernels' time.
 
 Without a device: fires with at least kManyLaunches operators per optimizer step, shorter than kShortKernel on
-average, if they take kOptimizerShare of the window; saving: the same shares of the host time minus what recording cost. The high end subtracts only
+average, if they take kOptimizerShare of the window; saving: kMultiTensorOnCpuLeast to kMultiTensorMost of the host time minus what recording cost. The high end subtracts only
 kSureRecording of that cost.
 
 Silent on: fused and foreach optimizers; loops that the device hides, as their saving is under a hundredth of

@@ -50,7 +50,7 @@ std::optional<Claim> optimizer_on_cpu(const Evidence& e) {
       claim(e, RuleId::H03,
             fmt::format("The optimizer calls {} operators per step, {} each on average",
                         format_value(steps.ops / steps.ranges, Unit::count), ns(steps.host / steps.ops)));
-  save_recorded(f, e, steps.host, steps.recording, kMultiTensorLeast, kMultiTensorMost);
+  save_recorded(f, e, steps.host, steps.recording, kMultiTensorOnCpuLeast, kMultiTensorMost);
   f.confidence = Confidence::high;
   f.because = "such short operators take longer to call than to compute";
   f.evidence = {see::call_tree(
