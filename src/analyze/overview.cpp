@@ -8,6 +8,7 @@
 #include "analyze/list.h"
 #include "derive/replay/host_scale.h"
 #include "derive/shape_windows.h"
+#include "derive/steps/gradient_shapes.h"
 #include "derive/work/padding.h"
 #include "report/statistics.h"
 
@@ -90,16 +91,21 @@ RankFacts facts_of(const Derived& derived, const Rank& rank) {
   facts.accelerators = if_known(rank.machine.accelerators);
   facts.cores = if_known(rank.machine.cores);
   facts.op_threads = if_known(rank.machine.threads);
-  if (const trace::Training& seen = rank.training; seen.seen) {
-    facts.anomaly = seen.anomaly;
-    facts.deterministic = seen.deterministic;
+  facts.gradients_by_shape = !rank.training.seen;
+  if (rank.training.seen) {
+    facts.anomaly = rank.training.anomaly;
+    facts.deterministic = rank.training.deterministic;
+    facts.input_tensors = rank.training.input_tensors;
+    facts.input_gradients = rank.training.input_elements;
+    facts.input_shape = rank.training.input_shape;
+  }
+  const trace::Training seen =
+      rank.training.seen ? rank.training : derive::gradients_by_shape(derived.trace(), rank, window);
+  if (seen.seen) {
     facts.gradients = seen.gradients;
     facts.unread_parameters = seen.unread_parameters;
     facts.unread_gradients = seen.unread_elements;
     facts.unread_names = seen.unread_names;
-    facts.input_tensors = seen.input_tensors;
-    facts.input_gradients = seen.input_elements;
-    facts.input_shape = seen.input_shape;
     facts.embeddings = seen.embeddings;
   }
   if (const derive::Padding of = derive::padding_of(derived.trace(), rank, window); of.elements > 0) {

@@ -35,6 +35,7 @@ struct RankFacts : derive::Capture {
                    report::kNoInt;  ///< the same of tokens that embeddings look up; of it, in whole columns
   std::string largest_lookup;       ///< shape of the largest batch of tokens
   std::vector<trace::Training::Embedding> embeddings;
+  bool gradients_by_shape = false;  ///< gradients and embeddings were not counted: shapes tell of them
   std::int64_t window = 0;
   std::int64_t shapes_cost = report::kNoInt;  ///< what shapes of all ops would have cost; they are in windows
   std::int64_t step_median = 0, step_shortest = 0, step_longest = 0, first_step = report::kNoInt;

@@ -55,13 +55,17 @@ std::optional<Claim> unread_gradients(const Evidence& e, Bound bound) {
   if (share < kUnreadShare) return input_gradients(e, bound, *facts);
   Claim f = claim(e, RuleId::G05,
                   fmt::format("The backward pass computes gradients that no optimizer reads: those of {} "
-                              "parameters, {} of all elements ({}{})",
+                              "parameters, {} of all elements ({}{}{})",
                               format_value(facts->unread_parameters, Unit::count), percent(share),
-                              facts->unread_names, facts->unread_parameters > 3 ? ", …" : ""));
+                              facts->gradients_by_shape ? "of " : "", facts->unread_names,
+                              facts->unread_parameters > 3 ? ", …" : ""));
   if (bound == Bound::host_only)
     save(f, e.time_in(analyze::Phase::backward) / e.steps(), kUnreadLeast * share, 1);
-  f.confidence = Confidence::high;
-  f.because = "the gradients and the optimizers' parameters were compared in one step";
+  f.confidence = facts->gradients_by_shape ? Confidence::medium : Confidence::high;
+  f.because =
+      facts->gradients_by_shape
+          ? "gradients of these shapes are accumulated, and no operator of an optimizer gets tensors of them"
+          : "the gradients and the optimizers' parameters were compared in one step";
   f.evidence = {see::overview("unread_gradients, of gradients"), see::phases("backward")};
   f.remedy =
       "If these layers are frozen: module.requires_grad_(False), or run them under torch.no_grad(), so that "
@@ -119,15 +123,18 @@ std::optional<Claim> dense_embedding(const Evidence& e, Bound bound) {
       static_cast<std::int64_t>(share * static_cast<double>(e.time_in(analyze::Phase::optimizer)));
   const std::int64_t cost = report::plus(optimizer, dense_backward(e));
   if (bound == Bound::host_only && e.share(cost) < kOptimizerShare) return std::nullopt;
-  Claim f = claim(
-      e, RuleId::H13,
-      fmt::format("Each step fills and applies a dense gradient of {} rows of {} ({}), {} of which were used",
-                  format_value(largest->rows, Unit::count), largest->name,
-                  format_value(largest->bytes, Unit::bytes),
-                  percent(report::ratio(largest->touched, largest->rows))));
+  Claim f =
+      claim(e, RuleId::H13,
+            fmt::format(
+                "Each step fills and applies a dense gradient of {} rows of {} ({}), {}{} of which were used",
+                format_value(largest->rows, Unit::count), largest->name,
+                format_value(largest->bytes, Unit::bytes), facts->gradients_by_shape ? "at most " : "",
+                percent(report::ratio(largest->touched, largest->rows))));
   if (bound == Bound::host_only) save(f, cost / e.steps(), kSparseLeast, 1);
   f.confidence = Confidence::high;
-  f.because = "the rows with a gradient were counted in one step";
+  f.because = facts->gradients_by_shape
+                  ? "a step looks up no more rows than that, by the shapes of its operators"
+                  : "the rows with a gradient were counted in one step";
   f.evidence = {see::overview("gradients"),
                 see::phases(fmt::format("optimizer, {}", per_step(e, optimizer)))};
   f.remedy = fmt::format(
@@ -180,7 +187,11 @@ Else if it belongs to tensors that are no parameters (`input_gradients`), such a
 Saving: where no device is recorded, kUnreadLeast of that share of the backward pass, to the whole pass. For tensors
 that are no parameters, nothing to their share of it, at most kInputMost. Else none is estimated.
 
-Silent on: recordings of other profilers; programs without torch.optim.)"},
+Without that count, shapes tell: gradients that autograd accumulates (torch::autograd::AccumulateGrad) of shapes that
+no operator in Optimizer.step gets. Parameters that share their shape with one that is updated are missed.
+
+Silent on: recordings of other profilers without shapes; lists of 30 tensors and more, which other profilers cut off;
+programs without torch.optim.)"},
     {RuleId::G06, "the backward pass goes through the same graph several times", false, backward_again,
      R"(Looks at: autograd's nodes whose operator another node of the same kind has gone through before (`lines`, again).
 Fires, where no device works, if they take kAgainShare of the window.
@@ -197,7 +208,10 @@ part is their share of all elements.
 
 Saving: where no device is recorded, kSparseLeast to all of that time. Else none is estimated.
 
-Silent on: embeddings under 1,000 rows; sparse gradients; recordings of other profilers.)"},
+Without that count, shapes tell: aten::embedding_dense_backward gets at most as many rows as indices.
+
+Silent on: embeddings under 1,000 rows that stepscope counted; sparse gradients; recordings of other profilers without
+shapes.)"},
     {RuleId::H14, "anomaly detection is on", false, anomaly_detection,
      R"(Looks at: `anomaly` of `overview`, written once by `stepscope record`. The cost is the main thread's time in
 Python's traceback module, by samples.
