@@ -87,7 +87,7 @@ constexpr Flag kStacks = {{"stacks", Type::choice, "sampled", "sampled|calls|non
                            "record Python: up to 100 samples a second, or each call, which costs more"}};
 constexpr Flag kMemory = {{"memory", Type::flag, "", "", "record what PyTorch allocates and frees"}};
 constexpr Flag kShapes = {{"shapes", Type::choice, "cheap", "cheap|all|none",
-                           "record types and shapes of ops' inputs: where that costs more than 2 % of the "
+                           "record types and shapes of ops' inputs: where that costs more than 1 % of the "
                            "time, now and then; always; never"}};
 constexpr Flag kMegabytes = {{"megabytes", Type::integer, "256", "",
                               "keep at most N MiB a process; later events are dropped and counted"}};

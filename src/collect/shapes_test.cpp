@@ -21,7 +21,7 @@ TEST(ShapeWindows, StayOpenWhereShapesAreCheap) {
   const auto first = windows.turn(0, 0);
   ASSERT_TRUE(first && first->on);
   for (std::int64_t second = 1; second < 10; ++second) {
-    spend(windows, 0.019, kSecond);
+    spend(windows, 0.009, kSecond);
     EXPECT_FALSE(windows.turn(static_cast<std::uint64_t>(second * kSecond), second * kSecond));
   }
 }
@@ -35,12 +35,12 @@ TEST(ShapeWindows, CloseAndOpenAgainWhereShapesAreDear) {
   const auto off = windows.turn(kSecond, kSecond);
   ASSERT_TRUE(off && !off->on && off->cost);
   EXPECT_NEAR(*off->cost, 0.1, 0.001);
-  // Shapes that cost 10 % are recorded in a fifth of the time, so that they cost 2 %.
-  EXPECT_FALSE(windows.turn(0, 4'900'000'000));
-  const auto on = windows.turn(5 * kSecond, 5 * kSecond);
+  // Shapes that cost 10 % are recorded in a tenth of the time, so that they cost 1 %.
+  EXPECT_FALSE(windows.turn(0, 9'900'000'000));
+  const auto on = windows.turn(10 * kSecond, 10 * kSecond);
   ASSERT_TRUE(on && on->on && !on->cost);
   spend(windows, 0.1, kSecond);
-  const auto again = windows.turn(6 * kSecond, 6 * kSecond);
+  const auto again = windows.turn(11 * kSecond, 11 * kSecond);
   ASSERT_TRUE(again && !again->on);
   EXPECT_FALSE(again->cost) << "told once";
 }

@@ -64,6 +64,12 @@ std::vector<PathId> CallPaths::preorder(const std::vector<std::int64_t>& weight)
   return out;
 }
 
+bool CallPaths::is_recursive(PathId path) const {
+  for (PathId at = parent(path); at != kNoPath; at = parent(at))
+    if (nodes_[at].name == nodes_[path].name) return true;
+  return false;
+}
+
 void CallPaths::add_up(std::vector<std::int64_t>& values) const {
   for (std::size_t path = nodes_.size(); path-- > 0;)
     if (nodes_[path].parent != kNoPath) values[nodes_[path].parent] += values[path];

@@ -28,6 +28,8 @@ class CallPaths {
   std::string_view name(PathId path) const { return names[nodes_[path].name]; }
   std::uint32_t depth(PathId path) const { return nodes_[path].depth; }
   std::size_t size() const { return nodes_.size(); }
+  /// Whether a node around it has the same name.
+  bool is_recursive(PathId path) const;
 
   /// Every node after its parent; siblings by descending weight, then by name.
   std::vector<PathId> preorder(const std::vector<std::int64_t>& weight) const;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import json
-from collections.abc import Iterable
+import weakref
 from typing import Any
 
 from stepscope._errors import ProfilerError
@@ -18,41 +18,74 @@ NAMED = 3
 """Parameters without a reader that are named."""
 
 
-def tell_training(torch: Any, optimizers: Iterable[Any], recording: Recording) -> None:
-    """Adds ``training`` to the recording, as far as it has room. Call it after an optimizer's step, when gradients are there."""
-    with contextlib.suppress(ProfilerError):
-        recording.metadata("training", json.dumps(training_facts(torch, optimizers)))
+class Training:
+    """The gradients after the step of one optimizer, until its next step: by then every optimizer has read what it reads.
+
+    Make it after an optimizer's step, when gradients are there. It keeps no gradient alive: one that is gone when its optimizer steps was
+    thrown away.
+    """
+
+    def __init__(self, torch: Any, optimizer: Any) -> None:
+        objects = gc.get_objects()
+        modules = live_modules(torch, objects)
+        names = names_of(modules)
+        trained = {id(p): p for module in modules for p in module._parameters.values() if p is not None and p.grad is not None}
+        self.facts = {
+            "anomaly": torch.is_anomaly_enabled(),
+            "deterministic": torch.are_deterministic_algorithms_enabled(),
+            "gradients": sum(p.numel() for p in trained.values()),
+            "embeddings": [
+                embedding_facts(torch, module, names.get(id(module.weight), "weight"))
+                for module in modules
+                if isinstance(module, (torch.nn.Embedding, torch.nn.EmbeddingBag)) and has_dense_gradient(torch, module.weight)
+            ],
+        }
+        self.parameters = {key: Unread(p, names.get(key, "")) for key, p in trained.items()}
+        """By id: those that no optimizer has read so far."""
+        self.inputs = {id(t): Unread(t, "") for t in live_leaves(torch, objects)}
+        """The same of tensors that are no parameters."""
+        self.after(optimizer)
+
+    def after(self, optimizer: Any) -> None:
+        """``optimizer`` has made a step: it has read its gradients."""
+        for group in optimizer.param_groups:
+            for tensor in group["params"]:
+                for unread in (self.parameters, self.inputs):
+                    if id(tensor) in unread and unread[id(tensor)].still_has(tensor.grad):
+                        del unread[id(tensor)]
+
+    def told(self, complete: bool = True) -> dict[str, Any]:
+        """All facts. Not ``complete``: the optimizer has not made its next step, so nothing is known to be unread."""
+        parameters, inputs = ([one for one in of.values() if complete and one.tensor() is not None] for of in (self.parameters, self.inputs))
+        largest = max(inputs, key=lambda one: one.elements, default=None)
+        return self.facts | {
+            "unread": {
+                "parameters": len(parameters),
+                "elements": sum(one.elements for one in parameters),
+                "names": sorted(one.name for one in parameters if one.name)[:NAMED],
+            },
+            "inputs": {
+                "tensors": len(inputs),
+                "elements": sum(one.elements for one in inputs),
+                "shape": "" if largest is None else largest.shape,
+            },
+        }
+
+    def tell(self, recording: Recording, complete: bool) -> None:
+        """Adds ``training`` to the recording, as far as it has room."""
+        with contextlib.suppress(ProfilerError):
+            recording.metadata("training", json.dumps(self.told(complete)))
 
 
-def training_facts(torch: Any, optimizers: Iterable[Any]) -> dict[str, Any]:
-    objects = gc.get_objects()
-    modules = live_modules(torch, objects)
-    names = names_of(modules)
-    read = {id(p) for optimizer in optimizers for group in optimizer.param_groups for p in group["params"]}
-    trained = {id(p): p for module in modules for p in module._parameters.values() if p is not None and p.grad is not None}
-    unread = [p for p in trained.values() if id(p) not in read]
-    inputs = [t for t in live_leaves(torch, objects) if id(t) not in read]
-    largest = max(inputs, key=lambda t: t.numel(), default=None)
-    return {
-        "anomaly": torch.is_anomaly_enabled(),
-        "deterministic": torch.are_deterministic_algorithms_enabled(),
-        "gradients": sum(p.numel() for p in trained.values()),
-        "unread": {
-            "parameters": len(unread),
-            "elements": sum(p.numel() for p in unread),
-            "names": sorted(names[id(p)] for p in unread if id(p) in names)[:NAMED],
-        },
-        "inputs": {
-            "tensors": len(inputs),
-            "elements": sum(t.numel() for t in inputs),
-            "shape": "" if largest is None else str(list(largest.shape)),
-        },
-        "embeddings": [
-            embedding_facts(torch, module, names.get(id(module.weight), "weight"))
-            for module in modules
-            if isinstance(module, (torch.nn.Embedding, torch.nn.EmbeddingBag)) and has_dense_gradient(torch, module.weight)
-        ],
-    }
+class Unread:
+    """A tensor whose gradient no optimizer has read yet."""
+
+    def __init__(self, tensor: Any, name: str) -> None:
+        self.tensor, self.gradient = weakref.ref(tensor), weakref.ref(tensor.grad)
+        self.name, self.elements, self.shape = name, tensor.numel(), str(list(tensor.shape))
+
+    def still_has(self, gradient: Any) -> bool:
+        return gradient is not None and self.gradient() is gradient
 
 
 def live_modules(torch: Any, objects: list[Any]) -> list[Any]:

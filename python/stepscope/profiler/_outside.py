@@ -12,14 +12,13 @@ import os
 import socket
 import sys
 import threading
-import weakref
 from pathlib import Path
 from typing import Any
 
 from stepscope import _collect
 from stepscope._errors import Error
 from stepscope.profiler._dataloader import follow, unfollow
-from stepscope.profiler._gradients import tell_training
+from stepscope.profiler._gradients import Training
 from stepscope.profiler._optimizers import watch_optimizers
 
 Options = dict[str, str]
@@ -65,6 +64,8 @@ class Asked:
         self.begun = False
         self.told = False
         """Whether the gradients were looked at."""
+        self.training: Training | None = None
+        """What was seen then, until the next step."""
         self.over = threading.Event()
         self.error: Exception | None = None
 
@@ -84,7 +85,6 @@ class Outside:
         self.asked: Asked | None = None
         self.recording = self.in_step = False
         self.profile: Any = None
-        self.optimizers: weakref.WeakSet[Any] = weakref.WeakSet()
 
     def ask(self, options: Options) -> Asked:
         """Prepares a recording."""
@@ -147,6 +147,7 @@ class Outside:
                     if self.gave_way():
                         say(f"the program started its own profiler; the recording up to then is in {asked.path}")
                     else:
+                        self.tell_training(asked, complete=False)
                         self.profile.stop()
             except Exception as error:
                 asked.error = error
@@ -155,6 +156,11 @@ class Outside:
                 unfollow(self.profile)
                 self.profile = None
                 asked.over.set()
+
+    def tell_training(self, asked: Asked, complete: bool) -> None:
+        if asked.training is not None:
+            asked.training.tell(self.profile._on, complete)
+            asked.training = None
 
     def gave_way(self) -> bool:
         return self.profile._on is not None and not self.profile._on.is_open
@@ -170,10 +176,11 @@ class Outside:
         """Called after an optimizer's step; only the first optimizer counts."""
         if os.getpid() != self.pid:
             return
-        self.optimizers.add(optimizer)
         if self.stepper is None:
             self.stepper = optimizer
         if optimizer is not self.stepper:
+            if (asked := self.asked) is not None and (training := asked.training) is not None:
+                training.after(optimizer)
             return
         with self.lock:
             self.step += 1
@@ -192,6 +199,7 @@ class Outside:
             self.stop()
             return
         self.end_step()
+        self.tell_training(asked, complete=True)
         if self.step == asked.end:
             self.stop()
             return
@@ -201,7 +209,7 @@ class Outside:
             if not asked.told:
                 asked.told = True
                 self.profile.tell_job()
-                tell_training(sys.modules["torch"], list(self.optimizers), self.profile._on)  # before the first marked step
+                asked.training = Training(sys.modules["torch"], self.stepper)  # before the first marked step
             self.begin_step()
 
 

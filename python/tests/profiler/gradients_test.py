@@ -8,7 +8,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="gradients are PyTorch's")
 
-from stepscope.profiler._gradients import training_facts  # noqa: E402
+from stepscope.profiler._gradients import Training  # noqa: E402
 
 
 class Model(torch.nn.Module):
@@ -29,7 +29,15 @@ def no_other_models():
 
 def of_model(model, optimizers, tokens):
     model(tokens).sum().backward()
-    return training_facts(torch, optimizers)
+    return facts_of(optimizers)
+
+
+def facts_of(optimizers):
+    """Facts once each of the optimizers has made a step, the first of them twice."""
+    training = Training(torch, optimizers[0])
+    for optimizer in optimizers[1:]:
+        training.after(optimizer)
+    return training.told()
 
 
 def test_gradients_that_no_optimizer_reads():
@@ -42,17 +50,49 @@ def test_gradients_that_no_optimizer_reads():
     assert facts["anomaly"] is False and facts["deterministic"] is False
 
 
+def test_gradients_that_another_optimizer_reads_later():
+    model = Model()
+    words = torch.optim.SGD(model.words.parameters(), lr=0.1)
+    rest = torch.optim.SGD([*model.head.parameters(), *model.frozen.parameters()], lr=0.1)
+    model(torch.tensor([1, 2, 2])).sum().backward()
+    training = Training(torch, words)
+    assert training.told()["unread"]["parameters"] == 4
+    assert training.told(complete=False)["unread"] == {"parameters": 0, "elements": 0, "names": []}
+    training.after(rest)
+    assert training.told()["unread"]["parameters"] == 0
+
+
+def test_gradients_that_are_thrown_away_before_their_optimizer_steps():
+    model = Model()
+    words = torch.optim.SGD(model.words.parameters(), lr=0.1)
+    rest = torch.optim.SGD([*model.head.parameters(), *model.frozen.parameters()], lr=0.1)
+    model(torch.tensor([1, 2, 2])).sum().backward()
+    training = Training(torch, words)
+    rest.zero_grad(set_to_none=True)
+    model(torch.tensor([3])).sum().backward()
+    training.after(rest)
+    assert training.told()["unread"]["parameters"] == 4
+
+
+def test_a_tensor_that_an_optimizer_has_is_no_data():
+    weight = torch.zeros(1, requires_grad=True)
+    model = Model()
+    optimizer, of_weight = torch.optim.SGD(model.parameters(), lr=0.1), torch.optim.SGD([weight], lr=0.1)
+    (model(torch.tensor([1])).sum() * weight).sum().backward()
+    assert facts_of([optimizer, of_weight])["inputs"]["tensors"] == 0
+
+
 def test_gradients_of_data():
     data = torch.ones(6, 4, requires_grad=True)
     tokens = torch.tensor([1, 2])
     model = Model()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     (model.frozen(data).sum() + model(tokens).sum()).backward()
-    facts = training_facts(torch, [optimizer])
+    facts = facts_of([optimizer])
     assert facts["inputs"] == {"tensors": 1, "elements": 24, "shape": "[6, 4]"}
     assert facts["unread"]["parameters"] == 0
     data.grad = None
-    assert training_facts(torch, [optimizer])["inputs"] == {"tensors": 0, "elements": 0, "shape": ""}
+    assert facts_of([optimizer])["inputs"] == {"tensors": 0, "elements": 0, "shape": ""}
 
 
 def test_rows_of_an_embedding_with_a_gradient():
@@ -66,9 +106,9 @@ def test_rows_of_an_embedding_with_a_gradient():
 def test_small_and_sparse_embeddings_are_left_out():
     small, sparse = torch.nn.Embedding(999, 4), torch.nn.Embedding(5000, 4, sparse=True)
     (small(torch.tensor([1])).sum() + sparse(torch.tensor([1])).sum()).backward()
-    assert training_facts(torch, [])["embeddings"] == []
+    assert facts_of([torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.1)])["embeddings"] == []
 
 
 def test_switches():
     with torch.autograd.set_detect_anomaly(True):
-        assert training_facts(torch, [])["anomaly"] is True
+        assert facts_of([torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.1)])["anomaly"] is True

@@ -22,11 +22,20 @@ const analyze::RankFacts* facts_of(const Evidence& e) {
   return own.empty() ? nullptr : own.front();
 }
 
+/// Gradients of gradients: a loss of derivatives needs the gradients of data that a backward pass also
+/// accumulates.
+bool goes_through_gradients(const Evidence& e) {
+  const analyze::LineSums* sums = line_sums(e);
+  return sums != nullptr && static_cast<double>(sums->deeper) > kMaxDeeper * static_cast<double>(sums->nodes);
+}
+
 /// A tensor of data with requires_grad: its gradient is computed and added up in every step.
 std::optional<Claim> input_gradients(const Evidence& e, Bound bound, const analyze::RankFacts& facts) {
   const double share =
       report::ratio(facts.input_gradients, report::plus(facts.gradients, facts.input_gradients));
-  if (facts.input_gradients <= 0 || share < kUnreadShare) return std::nullopt;
+  if (facts.input_gradients == report::kNoInt || facts.input_gradients == 0 || share < kUnreadShare ||
+      goes_through_gradients(e))
+    return std::nullopt;
   const bool one = facts.input_tensors == 1;
   Claim f = claim(e, RuleId::G05,
                   fmt::format("The backward pass computes the gradient{} of {}, and accumulates {} in .grad",
@@ -53,23 +62,26 @@ std::optional<Claim> unread_gradients(const Evidence& e, Bound bound) {
   if (facts == nullptr || facts->gradients == report::kNoInt || facts->gradients == 0) return std::nullopt;
   const double share = report::ratio(facts->unread_gradients, facts->gradients);
   if (share < kUnreadShare) return input_gradients(e, bound, *facts);
+  const bool by_shape = facts->gradients_by_shape;
+  if (by_shape && goes_through_gradients(e)) return std::nullopt;
   Claim f = claim(e, RuleId::G05,
                   fmt::format("The backward pass computes gradients that no optimizer reads: those of {} "
-                              "parameters, {} of all elements ({}{}{})",
-                              format_value(facts->unread_parameters, Unit::count), percent(share),
-                              facts->gradients_by_shape ? "of " : "", facts->unread_names,
-                              facts->unread_parameters > 3 ? ", …" : ""));
+                              "{}, {} of all elements ({}{}{})",
+                              format_value(facts->unread_parameters, Unit::count),
+                              by_shape ? "tensors" : "parameters", percent(share), by_shape ? "of " : "",
+                              facts->unread_names, facts->unread_parameters > 3 ? ", …" : ""));
   if (bound == Bound::host_only)
-    save(f, e.time_in(analyze::Phase::backward) / e.steps(), kUnreadLeast * share, 1);
-  f.confidence = facts->gradients_by_shape ? Confidence::medium : Confidence::high;
+    save(f, e.time_in(analyze::Phase::backward) / e.steps(), by_shape ? 0 : kUnreadLeast * share, 1);
+  f.confidence = by_shape ? Confidence::medium : Confidence::high;
   f.because =
-      facts->gradients_by_shape
+      by_shape
           ? "gradients of these shapes are accumulated, and no operator of an optimizer gets tensors of them"
           : "the gradients and the optimizers' parameters were compared in one step";
   f.evidence = {see::overview("unread_gradients, of gradients"), see::phases("backward")};
   f.remedy =
       "If these layers are frozen: module.requires_grad_(False), or run them under torch.no_grad(), so that "
-      "the backward pass ends above them. If not: give their parameters to the optimizer.";
+      "the backward pass ends above them. If they are another part of the program, such as a generator: "
+      "detach() what it gives to this loss. Else give their parameters to the optimizer.";
   f.verify = "No unread_gradients in `stepscope show overview`, and a shorter backward pass in `phases`.";
   f.effort = Effort::one_line;
   return f;
@@ -78,7 +90,7 @@ std::optional<Claim> unread_gradients(const Evidence& e, Bound bound) {
 std::optional<Claim> backward_again(const Evidence& e, Bound bound) {
   const analyze::LineSums* sums = line_sums(e);
   if (bound != Bound::host_only || sums == nullptr || e.share(sums->again) < kAgainShare ||
-      static_cast<double>(sums->deeper) > kMaxDeeper * static_cast<double>(sums->nodes))
+      goes_through_gradients(e))
     return std::nullopt;
   const auto place = dearest_place(e, &analyze::LineNode::in_backward);
   Claim f = claim(
@@ -179,16 +191,18 @@ std::optional<Claim> anomaly_detection(const Evidence& e, Bound bound) {
 
 constexpr Rule kTrainingRules[] = {
     {RuleId::G05, "gradients are computed that no optimizer reads", false, unread_gradients,
-     R"(Looks at: `unread_gradients` and `gradients` of `overview`, which `stepscope record` counts once, after the first
-step of an optimizer. Fires if kUnreadShare of the elements belongs to parameters of no optimizer.
+     R"(Looks at: `unread_gradients` and `gradients` of `overview`, which `stepscope record` counts once, from the first
+optimizer's step to its next: what another optimizer reads meanwhile is read, unless it was thrown away before. Fires if kUnreadShare of the elements belongs to parameters of no optimizer.
 
 Else if it belongs to tensors that are no parameters (`input_gradients`), such as data with requires_grad.
 
 Saving: where no device is recorded, kUnreadLeast of that share of the backward pass, to the whole pass. For tensors
-that are no parameters, nothing to their share of it, at most kInputMost. Else none is estimated.
+that are no parameters, nothing to their share of it, at most kInputMost, and none of it where the backward pass goes through
+gradients. Else none is estimated.
 
 Without that count, shapes tell: gradients that autograd accumulates (torch::autograd::AccumulateGrad) of shapes that
-no operator in Optimizer.step gets. Parameters that share their shape with one that is updated are missed.
+no operator in Optimizer.step gets. Parameters that share their shape with one that is updated are missed, and the
+tensors may be data: the saving then begins at 0. Not where the backward pass goes through gradients, as for G06.
 
 Silent on: recordings of other profilers without shapes; lists of 30 tensors and more, which other profilers cut off;
 programs without torch.optim.)"},

@@ -158,7 +158,12 @@ class RankLines {
       sum.communicating += time;
     if (pass != Pass::outside) sum.in_backward += time;
     if (pass == Pass::outside) sum.besides += derive::time_in(piece, besides_);
-    if (pass == Pass::hook) sum.besides += time - derive::time_in(piece, below_nodes_);
+    if (pass == Pass::hook) {
+      const Time below = derive::time_in(piece, below_nodes_);
+      sum.besides += time - below;
+      sum.work += below;
+      hooks_.push_back(piece.span);
+    }
     if (piece.span.begin < window_.begin + third) sum.first += time;
     if (piece.span.begin >= window_.end - third) sum.last += time;
     std::sort(callees.begin(), callees.end());
@@ -226,6 +231,7 @@ class RankLines {
 
   void add_nodes(LineSums& sums) {
     const EventTable& e = rank_.events;
+    const MeasuredSet hooks(IntervalSet::of(std::move(hooks_)));
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       const Row node = nodes_[i].node;
       if (!window_.contains(e.start[node])) continue;
@@ -242,7 +248,7 @@ class RankLines {
       PathSum* sum = maker == kNoRow ? nullptr : sum_of_call(maker);
       if (sum == nullptr) continue;
       sum->backward += time;
-      sum->work += time;
+      sum->work += time - hooks.length_in({e.start[node], e.start[node] + time});
       sum->ops_by_name[e.name[maker]].time += time;
       if (is_short) sum->called_back += time;
     }
@@ -254,8 +260,9 @@ class RankLines {
   }
 
   std::vector<Time> added_up(Time PathSum::* part) {
-    std::vector<Time> sums(paths_.size());
-    for (std::size_t p = 0; p < sums_.size(); ++p) sums[p] = sums_[p].*part;
+    std::vector<Time> sums;
+    for (const PathSum& sum : sums_) sums.push_back(sum.*part);
+    sums.resize(paths_.size());
     paths_.add_up(sums);
     return sums;
   }
@@ -305,19 +312,10 @@ class RankLines {
 
   void name_operator(LineNode& node, const PathSum& sum) const {
     for (const auto& [name, op] : sum.ops_by_name) node.repeats = std::max(node.repeats, op.calls);
-    const auto most =
-        std::max_element(sum.ops_by_name.begin(), sum.ops_by_name.end(),
-                         [](const auto& a, const auto& b) { return a.second.time < b.second.time; });
+    const auto most = dearest_operator(sum.ops_by_name);
     if (most == sum.ops_by_name.end()) return;
     node.op = trace_.text(most->first);
     if (most->second.longest_call != kNoRow) node.inputs = shapes_.text(most->second.longest_call);
-  }
-
-  /// Whether a line around the path is the same.
-  bool is_recursive(PathId path) const {
-    for (PathId at = paths_.parent(path); at != kNoPath; at = paths_.parent(at))
-      if (paths_.name(at) == paths_.name(path)) return true;
-    return false;
   }
 
   void add_lines(Lines& of) {
@@ -336,7 +334,7 @@ class RankLines {
       sum.cost.backward += own.backward;
       sum.cost.ops += own.ops;
       for (const auto& [name, time] : own.callees) sum.callees[name] += time;
-      if (is_recursive(path)) continue;
+      if (paths_.is_recursive(path)) continue;
       sum.cost.total += total_[path];
       sum.cost.loading += loading_of_[path];
       sum.cost.besides += besides_of_[path];
@@ -374,6 +372,7 @@ class RankLines {
   const std::vector<Row> main_operators_;
   const std::vector<derive::NodeOf> nodes_;
   MeasuredSet besides_, loading_, calling_, in_ops_, below_nodes_;
+  Column<Interval> hooks_;  // own lines that a backward pass calls
   derive::CallPaths paths_;
   std::vector<PathId> path_of_piece_;
   std::vector<PathId> path_of_operator_;                            // by index in main_operators_

@@ -86,6 +86,9 @@ TEST(Lines, OfAHookOfTheBackwardPass) {
   const report::Table lines = lines_in(events).tables[0];
   EXPECT_EQ(cell(lines, "train.py(20): hook", "total"), "300000");
   EXPECT_EQ(cell(lines, "train.py(20): hook", "besides"), "200000");
+  // mm's 380 µs and its node's 580, of which 300 are the hook's; work includes what lines below called.
+  const report::Table tree = lines_in(events).tables[1];
+  EXPECT_EQ(cells(tree, "work"), (Cells{"760000", "100000"}));
 }
 
 // A worker's samples every 100 µs. Those at 200, 300 and 400 fall into the fetching of [150, 450); re.py

@@ -1,6 +1,7 @@
 // What a path of the program's lines cost, while `lines` adds it up.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string_view>
@@ -45,6 +46,12 @@ struct PathSum {
   std::map<trace::StringId, timeline::Time> callees;
   std::map<trace::StringId, OpSum> ops_by_name;
 };
+
+/// The operator with most time, and its sum; end() if there is none.
+inline auto dearest_operator(const std::map<trace::StringId, OpSum>& operators) {
+  return std::max_element(operators.begin(), operators.end(),
+                          [](const auto& a, const auto& b) { return a.second.time < b.second.time; });
+}
 
 /// The callee that holds at least half of `self` with the least time of all that do, i.e. the innermost.
 inline trace::StringId innermost_callee(const std::map<trace::StringId, timeline::Time>& callees,

@@ -15,7 +15,7 @@ class ShapeWindows {
  public:
   static constexpr std::int64_t kWindow = 1'000'000'000;       ///< ns, of shapes in all ops
   static constexpr std::int64_t kLongest = 20'000'000'000;     ///< ns, of a pause
-  static constexpr double kMaxShare = 0.02;                    ///< of the program's time
+  static constexpr double kMaxShare = 0.01;                    ///< of the program's time
   static constexpr std::uint32_t kTimed = 16;                  ///< one op of so many is timed
   static constexpr std::uint64_t kLongestSignature = 1 << 14;  ///< ticks; a longer one was interrupted
   /// What shapes cost for each tick of writing them: PyTorch copies the inputs of each op for a callback that
