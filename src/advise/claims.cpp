@@ -99,9 +99,9 @@ void merge(Claim& into, const Claim& claim) {
 
 /// H10 says where the work is. A rule that knows what to change about it makes the promise.
 void promise_once(std::vector<Claim>& claims) {
-  constexpr RuleId kOfTheWork[] = {RuleId::K01, RuleId::K09, RuleId::P03, RuleId::G05,
-                                   RuleId::G06, RuleId::H05, RuleId::H12, RuleId::H14,
-                                   RuleId::H18, RuleId::H20, RuleId::H21, RuleId::I07};
+  constexpr RuleId kOfTheWork[] = {RuleId::K01, RuleId::K09, RuleId::P03, RuleId::G05, RuleId::G06,
+                                   RuleId::H05, RuleId::H12, RuleId::H14, RuleId::H18, RuleId::H20,
+                                   RuleId::H21, RuleId::H22, RuleId::H23, RuleId::I07};
   const bool known = std::any_of(claims.begin(), claims.end(), [&](const Claim& claim) {
     return std::find(std::begin(kOfTheWork), std::end(kOfTheWork), claim.id) != std::end(kOfTheWork);
   });

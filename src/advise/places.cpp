@@ -32,9 +32,9 @@ bool has_own_rule(std::string_view unit, std::string_view parent, std::string_vi
   const auto holds = [](std::string_view text, std::string_view part) {
     return text.find(part) != std::string_view::npos;
   };
-  return region.starts_with("Optimizer.") || holds(parent, "Optimizer.") ||
-         holds(parent, "DataParallel.forward") || holds(unit, "c10d::") || holds(unit, "ddp.reducer") ||
-         holds(unit, "nccl:");
+  return region.starts_with("Optimizer.") || region.starts_with("DataLoader.") ||
+         holds(parent, "Optimizer.") || holds(parent, "DataParallel.forward") || holds(unit, "c10d::") ||
+         holds(unit, "ddp.reducer") || holds(unit, "nccl:");
 }
 
 std::int64_t time_of(const std::vector<Place>& places) {

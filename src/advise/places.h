@@ -25,7 +25,8 @@ std::vector<Place> places_of(const Evidence& evidence, const std::function<bool(
 /// Sum over the places, ns in the window.
 std::int64_t time_of(const std::vector<Place>& places);
 
-/// Whether a rule of its own covers a loop: optimizer, zero_grad, buckets and broadcasts of data parallelism.
+/// Whether a rule of its own covers a loop: optimizer, zero_grad, buckets and broadcasts of data parallelism,
+/// a loader's workers.
 bool has_own_rule(std::string_view unit, std::string_view parent, std::string_view region);
 
 /// "train.py(36): f" as "train.py:36 (f)"; anything else as it is.

@@ -31,7 +31,8 @@ enum class Sign : std::uint8_t {
   optimizer_range,
   optimizer_frame,
   module,
-  step_mark
+  step_mark,
+  collective
 };
 
 /// A Python frame is "path/file.py(line): function".
@@ -52,6 +53,7 @@ Sign sign_of_frame(std::string_view name) {
 Sign sign_of(std::string_view name) {
   if (is_autograd_node(name)) return Sign::node;
   if (is_step_mark(name)) return Sign::step_mark;
+  if (is_host_collective(name)) return Sign::collective;
   if (name.starts_with("Optimizer.step#") || name.starts_with("Optimizer.zero_grad#"))
     return Sign::optimizer_range;
   return sign_of_frame(name);
@@ -59,7 +61,7 @@ Sign sign_of(std::string_view name) {
 
 /// The rank's host ranges, sorted by what they say.
 struct Signs {
-  Column<Interval> nodes, backward_calls, optimizer_ranges, optimizer_frames, models;
+  Column<Interval> nodes, backward_calls, optimizer_ranges, optimizer_frames, models, collectives;
   Column<Time> own_begins;  ///< of the main thread's outermost operators and ranges that are no nodes
 };
 
@@ -92,6 +94,9 @@ Signs signs_of(const Trace& trace, const Rank& rank) {
       case Sign::module:
         signs.models.push_back(span);
         break;
+      case Sign::collective:
+        signs.collectives.push_back(span);
+        break;
       case Sign::none:
       case Sign::step_mark:
         break;
@@ -104,19 +109,37 @@ Signs signs_of(const Trace& trace, const Rank& rank) {
   return signs;
 }
 
+constexpr Time kPickUp = 100'000;  // ns between two collectives, one after another on the same thread
+
 /// Backward passes: nodes, and the time between two nodes in which the main thread begins nothing of its own.
-IntervalSet backward_time(Column<Interval> nodes, Column<Interval> calls, const Column<Time>& own_begins) {
-  const IntervalSet of_nodes = IntervalSet::of(std::move(nodes));
-  Column<Interval> passes = std::move(calls);
-  auto own = own_begins.begin();
+/// The collectives that a pass begins, such as those of DistributedDataParallel, belong to it as long.
+IntervalSet backward_time(const Signs& signs) {
+  const IntervalSet of_nodes = IntervalSet::of(signs.nodes);
+  Column<Interval> passes = signs.backward_calls;
+  auto own = signs.own_begins.begin();
+  auto collective = signs.collectives.begin();
+  const auto end_of_collectives = [&](const Interval& pass) {
+    const auto next = std::lower_bound(own, signs.own_begins.end(), pass.end);
+    Time end = pass.end;
+    while (collective != signs.collectives.end() && collective->begin < pass.begin) ++collective;
+    for (; collective != signs.collectives.end() && collective->begin <= end + kPickUp; ++collective)
+      if (next == signs.own_begins.end() || collective->begin < *next) end = std::max(end, collective->end);
+    return next == signs.own_begins.end() ? end : std::min(end, *next);
+  };
   Interval pass{};
+  const auto close = [&] {
+    if (pass.length() > 0) passes.push_back({pass.begin, end_of_collectives(pass)});
+  };
   for (const Interval& node : of_nodes.parts()) {
-    while (own != own_begins.end() && *own < pass.end) ++own;
-    const bool goes_on = pass.length() > 0 && (own == own_begins.end() || *own >= node.begin);
-    if (!goes_on) passes.push_back(std::exchange(pass, node));
+    while (own != signs.own_begins.end() && *own < pass.end) ++own;
+    const bool goes_on = pass.length() > 0 && (own == signs.own_begins.end() || *own >= node.begin);
+    if (!goes_on) {
+      close();
+      pass = node;
+    }
     pass.end = node.end;
   }
-  passes.push_back(pass);
+  close();
   return IntervalSet::of(std::move(passes));
 }
 
@@ -144,8 +167,9 @@ std::string_view name_of(Phase phase) {
 PhaseTimes phase_times(const Trace& trace, const Rank& rank, Interval window) {
   Signs signs = signs_of(trace, rank);
   std::sort(signs.own_begins.begin(), signs.own_begins.end());
-  const IntervalSet backward =
-      backward_time(std::move(signs.nodes), std::move(signs.backward_calls), signs.own_begins);
+  std::sort(signs.collectives.begin(), signs.collectives.end(),
+            [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+  const IntervalSet backward = backward_time(signs);
   const IntervalSet by_priority[] = {
       loading_time(trace, rank), backward,
       IntervalSet::of(

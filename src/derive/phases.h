@@ -13,7 +13,8 @@ namespace stepscope::derive {
 /// If several hold at one instant, the first in this order counts.
 enum class Phase : std::uint8_t {
   data,       ///< the program waits for a data loader
-  backward,   ///< from the first to the last of autograd's nodes in one backward pass
+  backward,   ///< from the first to the last of autograd's nodes in one backward pass, and while the program
+              ///< waits for collectives that it began
   optimizer,  ///< the optimizer's step() and zero_grad()
   forward,    ///< from the first operator that the backward pass goes through, or the call of the module
               ///< which it is in, until that pass begins; in a program without backward passes: its modules

@@ -182,6 +182,13 @@ namespace stepscope::advise {
   X(double, kSlicesLeast, 0.5, "of that time: saved at least", "0.78 of it was saved in river_gauges of bench/unseen; parts in a list have a gradient to stack, too") \
   X(double, kScatteredLeast, 0.5, "of that time: saved at least", "0.68 and 0.74 of it were saved in turbine_wear and heat_pumps of bench/unseen, on a busy machine") \
   X(double, kScatteredMost, 0.95, "of that time: saved at most", "chosen: the rows still have to be read") \
+  X(double, kMuchUnpacking, 0.5, "of the wait for data: unpacking tensors of workers", "half; jet_tagger of bench/unseen, faulty, 0.99, mended, less than 0.1") \
+  X(double, kParametrizedShare, 0.05, "of the window: computing parametrized weights", "measured: 0.02 where it is done once per step, 0.15 and 0.22 at each moment (turbine_flow, verse_chars of bench/unseen)") \
+  X(double, kParametrizedLeast, 1.0, "of that time: saved at least", "the backward pass goes through each computation, too; one of them per pass stays") \
+  X(double, kParametrizedMost, 3.0, "of that time: saved at most, as the backward pass through it takes about twice as long", "2.5 and 2.1 were saved in turbine_flow and verse_chars of bench/unseen") \
+  X(double, kFftShare, 0.02, "of the window: Fourier transforms of an awkward length", "as kScatteredShare") \
+  X(double, kFftLeast, 0.5, "of that time: saved at least by another length", "measured: at a prime factor of 67, a real transform took 2.6 times as long per point; fast lengths need up to a tenth more points") \
+  X(double, kFftMost, 0.95, "of that time: saved at most", "measured: at a prime factor of 2,311, it took 13 times as long per point") \
   X(double, kCrossedLeast, 0.8, "of that work: saved at least", "what is left has N of N × N elements; operators that only look alike may be wanted") \
   X(double, kPaddingShare, 0.25, "of the elements of padded batches: padding", "0.61 in batches drawn at random, 0.02 in batches by length (saga_words in bench/unseen)") \
   X(double, kPaddingLeast, 0.4, "of that share of the forward and the backward pass: saved at least", "0.71 in saga_words: batches by length are never without padding") \
@@ -203,7 +210,8 @@ namespace stepscope::advise {
   X(double, kPrefetchLeast, 0.2, "of exposed gathers: saved if they are partly prefetched", "chosen") \
   X(double, kPrefetchMost, 0.7, "of exposed gathers: saved if they are prefetched", "chosen") \
   X(double, kWaitingShare, 0.03, "of the step: what a slow rank costs the others", "chosen: three times what ranks differ by chance") \
-  X(double, kMostlyLast, 0.6, "of collectives: the same rank comes last to them", "chosen: by chance, each of four ranks comes last to a quarter") \
+  X(double, kLateWaits, 0.5, "of the shortest wait of the others: what a late rank waits itself at most", "by chance, ranks of equal work wait equally long") \
+  X(double, kExplainedWait, 0.25, "of that wait: a phase in which the late rank exceeds this one explains it", "the backward pass, which cannot be compared, takes about twice the forward pass") \
   X(double, kWaitingPessimism, 0.5, "of a slow rank's cost: saved at least", "chosen") \
   X(double, kPacePessimism, 0.8, "of the job's gain in a replay without the slow rank: saved at least", "chosen: a replay gives mean steps, and the first one recorded is often longer") \
   X(double, kSameWork, 0.9, "of a slow rank's kernel time: kernels that a usual rank runs as often", "chosen") \

@@ -32,10 +32,6 @@ constexpr CheaperForm kCheaperForms[] = {
     {"aten::linalg_",
      "If the matrix stays the same, factorize it once before the loop: torch.linalg.lu_factor "
      "or cholesky, then lu_solve or cholesky_solve. "},
-    {"aten::fft_",
-     "Lengths with a large prime factor are slow: pad to scipy.fft.next_fast_len(n), where other "
-     "frequencies will do. "},
-    {"aten::stft", "Lengths with a large prime factor are slow. "},
     {"aten::sort", "torch.topk finds the largest few without sorting all. "},
     {"aten::argsort", "torch.topk finds the largest few without sorting all. "},
     {"aten::cat", "Write parts into one tensor made before the loop, or join them once after it. "},
@@ -54,6 +50,15 @@ std::string_view cheaper_form(std::string_view op) {
   return "";
 }
 
+std::string_view cheaper_form(const analyze::LineNode& line) {
+  if (line.through_gradients)
+    return "Each call of torch.autograd.grad goes through the graph again, and the backward pass then goes "
+           "through "
+           "what it computed: one call returns the gradients by several inputs, torch.autograd.grad(y, (a, "
+           "b), ...). ";
+  return cheaper_form(line.op);
+}
+
 /// Where the work is done, if a line calls most of it.
 std::optional<Claim> dearest_line(const Evidence& e) {
   const auto place = dearest_place(e, &analyze::LineNode::work);
@@ -62,7 +67,10 @@ std::optional<Claim> dearest_line(const Evidence& e) {
                                        ? *place->others.front().line
                                        : *place->line;
   std::string ops;
-  if (!named.op.empty()) ops = ": mostly " + named.op;
+  if (named.through_gradients)
+    ops = ": mostly the backward pass through gradients that it computes";
+  else if (!named.op.empty())
+    ops = ": mostly " + named.op;
   if (!ops.empty() && !named.inputs.empty()) ops += " of " + report::short_name(named.inputs, 60);
   const analyze::LineSums* sums = line_sums(e);
   const bool goes_backward = sums != nullptr && sums->nodes > 0;
@@ -78,7 +86,7 @@ std::optional<Claim> dearest_line(const Evidence& e) {
       "{}Check whether all of {} is needed: rows that are padding, zeros or thrown away, results that were "
       "computed before. Then torch.compile, bfloat16 if the CPU supports it, torch.inference_mode() outside "
       "training.",
-      cheaper_form(named.op), place->spoken());
+      cheaper_form(named), place->spoken());
   f.verify = "Less `work` of the line in `stepscope show lines`.";
   f.effort = Effort::code;
   return f;
@@ -234,6 +242,34 @@ std::optional<Claim> copied_slices(const Evidence& e, Bound bound) {
   return f;
 }
 
+std::optional<Claim> awkward_fft(const Evidence& e, Bound bound) {
+  if (bound != Bound::host_only || !computes_on_cpu(e)) return std::nullopt;
+  const auto ffts = e.mine(e.reports().lines.ffts, "Fourier transforms of awkward lengths");
+  if (ffts.empty() || e.share(ffts.front()->time) < kFftShare) return std::nullopt;
+  const analyze::AwkwardFft& most = *ffts.front();
+  const analyze::LineNode* line = line_of(e, most.op, most.inputs);
+  const std::string length = format_value(most.length, report::Unit::count);
+  Claim f = claim(
+      e, RuleId::H22,
+      fmt::format("{} of {} per step: Fourier transforms of {} points, whose prime factor {} makes them "
+                  "slow{}",
+                  ns(most.time / e.steps()), ns(e.step_length()), length,
+                  format_value(most.factor, report::Unit::count),
+                  line == nullptr ? "" : ", in " + quoted_line(line->line, line->text)));
+  save(f, most.time / e.steps(), kFftLeast, kFftMost);
+  f.confidence = Confidence::high;
+  f.because = "the length is recorded; libraries are fast for lengths with small prime factors only";
+  f.evidence = {see::lines(fmt::format("Fourier transforms of awkward lengths, {}", per_step(e, most.time)))};
+  f.remedy = fmt::format(
+      "Pad to {} points: torch.fft.rfft(x, n=n) with n = scipy.fft.next_fast_len({}). A convolution stays "
+      "the same if "
+      "its result is cut to its length; a spectrum gets other frequencies.",
+      format_value(most.padded, report::Unit::count), most.length);
+  f.verify = "No row in `Fourier transforms of awkward lengths` of `stepscope show lines`.";
+  f.effort = Effort::one_line;
+  return f;
+}
+
 std::optional<Claim> unused_accelerator(const Evidence& e, Bound bound) {
   if (bound != Bound::host_only || e.unused_accelerator().empty()) return std::nullopt;
   Claim f = claim(e, RuleId::H19,
@@ -257,7 +293,7 @@ window and no work of a device nor a launch is recorded. Without such a line: th
 (*Work by call*), and the operator with most time of its own (`operators`: `host_self` ÷ `host_span` of `overview`).
 
 Saving: for a line, nothing to kWorkMost of its work: whether it is needed is not in the file. For an operator, and
-where a rule of the same work fires (K01, K09, P03, G05, G06, H05, H12, H14, H18, H20, H21, I07), none is estimated. It
+where a rule of the same work fires (K01, K09, P03, G05, G06, H05, H12, H14, H18, H20, H21, H22, H23, I07), none is estimated. It
 comes behind all findings of medium or high confidence whose middle is kMuchShare of the step.
 
 Silent on: recordings that lack their device events.)"},
@@ -290,6 +326,13 @@ device works, if there are two per step and they take kSlicesShare of the window
 most of the backward pass.
 
 Saving: kSlicesLeast to kSlowedToo of their time.)"},
+    {RuleId::H22, "Fourier transforms have a length with a large prime factor", false, awkward_fft,
+     R"(Looks at: *Fourier transforms of awkward lengths* of `lines`. Fires, where no device works, if those of one length
+take kFftShare of the window. Names the line whose dearest operator calls them.
+
+Saving: kFftLeast to kFftMost of their time.
+
+Silent on: recordings without shapes; other dimensions than the last.)"},
 };
 
 }  // namespace

@@ -58,6 +58,8 @@ TEST(OnCpu, LoopOfSmallOperators) {
     for (int i = 0; i < 20; ++i) l.op("aten::mul", 101);
   };
   EXPECT_FALSE(advice_of(work).has("H05"));
+  const auto worker = [](Loop& l) { l.ops_in("DataLoader.fetch", 100, 20).op("aten::mm", 2000); };
+  EXPECT_FALSE(advice_of(worker).has("H05"));
 }
 
 constexpr const char* kFloats = R"("Input Dims": [[1000000], []], "Input type": ["float", "Scalar"])";

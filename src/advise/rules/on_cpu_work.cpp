@@ -141,34 +141,86 @@ std::optional<Claim> many_collectives_on_cpu(const Evidence& e) {
   return f;
 }
 
+namespace {
+
+/// The phase in which a late rank exceeds this one most, ns per step, of those that no collective lengthens.
+struct LongerPhase {
+  analyze::Phase phase = analyze::Phase::other;
+  std::int64_t there = 0, here = 0;
+  std::int64_t excess() const { return there - here; }
+};
+
+LongerPhase longest_excess(const Evidence& e, std::int64_t late) {
+  LongerPhase most;
+  for (const analyze::PhaseTime& of : e.reports().phases.phases) {
+    const bool comparable = of.phase == analyze::Phase::data || of.phase == analyze::Phase::forward ||
+                            of.phase == analyze::Phase::optimizer;
+    if (of.rank != late || !comparable || of.per_step == report::kNoInt) continue;
+    const LongerPhase longer{of.phase, of.per_step, e.time_in(of.phase) / e.steps()};
+    if (longer.excess() > most.excess()) most = longer;
+  }
+  return most;
+}
+
+std::string_view spoken(analyze::Phase phase) {
+  return phase == analyze::Phase::data      ? "wait for data"
+         : phase == analyze::Phase::forward ? "forward pass"
+                                            : "optimizer";
+}
+
+std::string even_out(analyze::Phase phase, std::int64_t rank) {
+  if (phase == analyze::Phase::forward)
+    return fmt::format(
+        "Give each rank as much work: if rank {}'s samples are more or larger, sort by size and deal them "
+        "out in "
+        "turn, or fill batches to the same number of elements. Else look for cores that it shares.",
+        rank);
+  if (phase == analyze::Phase::data)
+    return fmt::format(
+        "Look at rank {}'s loader: its storage, its workers, more or larger samples than on other ranks.",
+        rank);
+  return fmt::format(
+      "Look at rank {}'s own findings: its loader and storage, cores that it shares with other jobs, larger "
+      "samples than on other ranks, work that it alone does.",
+      rank);
+}
+
+}  // namespace
+
 std::optional<Claim> waiting_for_rank_on_cpu(const Evidence& e) {
   const std::vector<analyze::RankWaits>& waits = e.reports().job->stragglers.waits;
   if (waits.size() < 2) return std::nullopt;
-  const analyze::RankWaits& latest = *std::max_element(
-      waits.begin(), waits.end(), [](const auto& a, const auto& b) { return a.last < b.last; });
+  const analyze::RankWaits& late = *std::min_element(
+      waits.begin(), waits.end(), [](const auto& a, const auto& b) { return a.waited < b.waited; });
+  if (late.rank == e.rank()) return std::nullopt;
   const auto own = e.mine(waits, "Waiting in collectives");
-  if (latest.rank == e.rank() ||
-      static_cast<double>(latest.last) < kMostlyLast * static_cast<double>(latest.collectives))
-    return std::nullopt;
   const std::int64_t mine = own.empty() ? 0 : own.back()->waited;  // ns in the recording
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (const analyze::RankWaits& of : waits)
-    if (&of != &latest) least = std::min(least, of.waited);
-  if (e.share(least) < kWaitingShare) return std::nullopt;
-  Claim f = claim(
-      e, RuleId::N05,
-      fmt::format(
-          "Rank {} comes last to {} of {} collectives, and the others wait for it: {} per step on this rank",
-          latest.rank, latest.last, latest.collectives, ns(mine / e.steps())));
-  save(f, least / e.steps(), kWaitingPessimism, 1);
+    if (&of != &late) least = std::min(least, of.waited);
+  const bool is_late = static_cast<double>(late.waited) <= kLateWaits * static_cast<double>(least);
+  const std::int64_t cost = least - late.waited;
+  if (!is_late || e.share(cost) < kWaitingShare) return std::nullopt;
+  const LongerPhase longer = longest_excess(e, late.rank);
+  const bool known =
+      static_cast<double>(longer.excess() * e.steps()) >= kExplainedWait * static_cast<double>(cost);
+  Claim f = claim(e, RuleId::N05,
+                  fmt::format("{} of {} per step: this rank waits for rank {} in collectives{}",
+                              ns(mine / e.steps()), ns(e.step_length()), late.rank,
+                              !known ? ""
+                                     : fmt::format(", whose {} takes {}, and {} here", spoken(longer.phase),
+                                                   ns(longer.there), ns(longer.here))));
+  // Work that is dealt out evenly is not gone: each rank gets a part of what the late one has too much.
+  const double dealt_out = 1 - 1 / static_cast<double>(waits.size());
+  save(f, cost / e.steps(), kWaitingPessimism * dealt_out,
+       known && longer.phase == analyze::Phase::forward ? dealt_out : 1);
   f.confidence = Confidence::medium;
-  f.because = "the saving is the wait of the rank that waits least";
-  f.evidence = {see::stragglers(fmt::format("waiting in collectives, {}", per_step(e, mine)))};
-  f.remedy = fmt::format(
-      "Look at rank {}'s own findings: its loader and storage, cores that it shares with other jobs, longer "
-      "samples than on other ranks, work that it alone does.",
-      latest.rank);
-  f.verify = "stragglers: ranks come last about equally often.";
+  f.because = "the saving is what the rank that waits least waits longer than the late one";
+  f.evidence = {see::stragglers(fmt::format("waiting in collectives, {}; {} on rank {}", per_step(e, mine),
+                                            ns(late.waited / e.steps()), late.rank)),
+                see::phases(fmt::format("of rank {}", late.rank))};
+  f.remedy = even_out(known ? longer.phase : analyze::Phase::other, late.rank);
+  f.verify = "stragglers: ranks wait about equally long.";
   f.effort = Effort::code;
   return f;
 }

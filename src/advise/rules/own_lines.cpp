@@ -102,6 +102,34 @@ std::optional<Claim> short_operators(const Evidence& e, Bound bound) {
   return f;
 }
 
+std::optional<Claim> parametrized_again(const Evidence& e, Bound bound) {
+  if (bound != Bound::host_only || !computes_on_cpu(e)) return std::nullopt;
+  const auto place = dearest_place(e, &analyze::LineNode::parametrizing);
+  if (!place || e.share(place->cost) < kParametrizedShare || place->repeats < 2 * e.steps())
+    return std::nullopt;
+  Claim f = claim(
+      e, RuleId::H23,
+      fmt::format(
+          "{} of {} per step: a parametrized weight is computed anew at each access, up to {} times, in {}{}",
+          ns(place->cost / e.steps()), ns(e.step_length()),
+          format_value(place->repeats / e.steps(), Unit::count), place->quoted(),
+          place->called_by() + place->rest(e.steps())));
+  save(f, place->cost / e.steps(), kParametrizedLeast, kParametrizedMost);
+  f.confidence = Confidence::medium;
+  f.because =
+      "samples of the stack are in torch.nn.utils.parametrize; the backward pass goes through each "
+      "computation";
+  f.evidence = {see::lines(fmt::format("parametrizing, {}", per_step(e, place->cost)))};
+  f.remedy =
+      "with torch.nn.utils.parametrize.cached(): around the forward pass, which computes each weight once; "
+      "or read "
+      "the weight once before the loop, and call torch.nn.functional with it.";
+  f.verify = "Less `parametrizing` in `stepscope show lines`.";
+  f.line = place->line->line;
+  f.effort = Effort::one_line;
+  return f;
+}
+
 constexpr Rule kOwnLineRules[] = {
     {RuleId::H11, "a line of the program takes much of the step besides the model", false, own_line,
      R"(Looks at: *Lines by caller* of `lines`, `besides`: time in the phase other, without data, forward, backward and
@@ -125,6 +153,14 @@ runs more often than the model has parameters with gradients: then they may be l
 kCallAlone on average: then they compute.
 
 Silent on: the optimizer's operators (H03).)"},
+    {RuleId::H23, "a parametrized weight is computed at each access", false, parametrized_again,
+     R"(Looks at: `parametrizing` of *Lines by caller* of `lines`: samples or calls in torch.nn.utils.parametrize, by the
+program's line that accesses the weight. Fires, where no device works, if that takes kParametrizedShare of the window and
+an operator of the line runs twice per step or more.
+
+Saving: kParametrizedLeast to kParametrizedMost times that time.
+
+Silent on: programs without Python stacks.)"},
 };
 
 }  // namespace

@@ -251,5 +251,71 @@ TEST(OwnLines, AssignmentsToSlices) {
   EXPECT_FALSE(slices(99).has("H21"));
 }
 
+// 400 of 1,000 µs transform 134 = 2 × 67 points.
+TEST(OwnLines, FourierTransformsOfAwkwardLengths) {
+  const auto transforms = [](int points) {
+    return advice_of([&](Loop& l) {
+      l.frame("train.py(9): main", 1000).frame("train.py(30): echo", 400);
+      l.around("aten::fft_rfft", 400, R"("Input Dims": [[4, 100], []])");
+      l.op("aten::_fft_r2c", 400, fmt::format(R"("Input Dims": [[4, {}], [], [], []])", points));
+      l.op("aten::mm", 600);
+    });
+  };
+  const Advice advice = transforms(134);
+  EXPECT_EQ(
+      advice.cell("H22", "title"),
+      "400 µs of 1.00 ms per step: Fourier transforms of 134 points, whose prime factor 67 makes them slow, "
+      "in train.py:30 (echo)");
+  EXPECT_EQ(advice.cell("H22", "saving_low"), "200000");
+  EXPECT_EQ(advice.cell("H22", "saving_high"), "380000");
+  EXPECT_FALSE(transforms(135).has("H22"));
+}
+
+/// Steps of 10,000 µs, in which `times` accesses to a parametrized weight take `each` µs.
+Advice parametrized(int times, int each) {
+  return advice_of([&](Loop& l) {
+    l.frame("train.py(9): main", 10'000);
+    for (int i = 0; i < times; ++i) {
+      l.frame("train.py(30): forward", each + 10);
+      l.frame("torch/nn/utils/parametrize.py(370): get_parametrized", each).op("aten::triu", each);
+      l.op("aten::linear", 10);
+    }
+    l.op("aten::mm", 10'000 - times * (each + 10));
+  });
+}
+
+// 600 µs are 6 % of the step.
+TEST(OwnLines, AParametrizedWeightAtEachAccess) {
+  const Advice advice = parametrized(6, 100);
+  EXPECT_EQ(
+      advice.cell("H23", "title"),
+      "600 µs of 10.0 ms per step: a parametrized weight is computed anew at each access, up to 6 times, in "
+      "train.py:30 (forward), called by train.py:9 (main)");
+  EXPECT_EQ(advice.cell("H23", "saving_low"), "600000");
+  EXPECT_EQ(advice.cell("H23", "saving_high"), "1800000");
+  EXPECT_FALSE(parametrized(1, 600).has("H23"));  // once per step
+  EXPECT_FALSE(parametrized(4, 100).has("H23"));
+}
+
+/// Steps of 10,000 µs, of which the loop waits 5,000 for workers: `unpacking` of them in PyTorch's unpacking.
+Advice fetched(int unpacking) {
+  return advice_of([&](Loop& l) {
+    l.frame("train.py(9): main", 10'000);
+    l.around("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", 5000);
+    l.frame("torch/multiprocessing/reductions.py(541): rebuild_storage_fd", unpacking).pass(5000);
+    l.op("aten::mm", 5000);
+  });
+}
+
+TEST(OwnLines, ABatchOfManyTensors) {
+  const Advice advice = fetched(2500);
+  EXPECT_EQ(
+      advice.cell("I02", "title"),
+      "5.00 ms of 10.0 ms per step: the program unpacks one by one the many tensors in which the loader's "
+      "workers send a batch");
+  EXPECT_TRUE(advice.cell("I02", "remedy").starts_with("Let collate_fn join the samples"));
+  EXPECT_TRUE(fetched(2400).cell("I02", "remedy").starts_with("More workers"));
+}
+
 }  // namespace
 }  // namespace stepscope::advise

@@ -34,8 +34,10 @@ Saving: what the job gains in a replay of the other ranks without this one: from
 end to its high end, at most the rank's excess. If the ranks cannot be replayed together: `kWaitingPessimism`
 to all of the time by which the longest own work of any rank would be shorter with that rank at the median.
 
-Without a device: the rank that comes last to most collectives (`kMostlyLast`), if even the rank that waits
-least waits `kWaitingShare` of the window; saving `kWaitingPessimism` to all of that.
+Without a device: the rank that waits least in collectives, if that is at most `kLateWaits` of what each other rank
+waits, and the difference is `kWaitingShare` of the window; saving `kWaitingPessimism` of 1 - 1/ranks to all of the difference, or to 1 - 1/ranks of it where the
+forward pass is longer: work that is dealt out evenly is not gone. Names the
+phase (data, forward, optimizer) in which that rank exceeds this one by `kExplainedWait` of it.
 
 Silent on: one rank; ranks that differ by chance; a single slow step (listed by `stragglers`); ranks that are
 slower than the median but hold nobody up, because another one is slower still.)";

@@ -154,17 +154,18 @@ TEST(RankRules, ALateRankLooksLikeSlowLinks) {
   EXPECT_TRUE(some->remedy.starts_with("Add the other ranks' files")) << some->remedy;
 }
 
-/// Rank 0's claim if ranks without a device wait `waits` ns, by rank, in 10 collectives each, in a recording
-/// of one step of 10 ms. Rank 2 comes last to `last` of them.
-std::optional<Claim> late_rank_among(const report::Ints& waits, std::int64_t last) {
+/// Rank 0's claim if ranks without a device wait `waits` ns, by rank, in a recording of one step of 10 ms.
+/// The forward pass takes `forward` on rank 2, and 1 ms on rank 0.
+std::optional<Claim> late_rank_among(const report::Ints& waits, std::int64_t forward) {
   Reports reports;
   for (std::int64_t rank = 0; rank < std::ssize(waits); ++rank) {
     analyze::RankWaits of;
     of.rank = rank;
     of.collectives = 10;
-    of.last = rank == 2 ? last : rank == 1 ? 10 - last : 0;
     of.waited = waits[static_cast<std::size_t>(rank)];
     reports.job->stragglers.waits.push_back(of);
+    const std::int64_t time = rank == 2 ? forward : 1'000'000;
+    reports.phases.phases.push_back({rank, analyze::Phase::forward, time, time, 0, 0, 0, 0});
   }
   Facts facts;
   facts.rank = 0;
@@ -176,17 +177,24 @@ std::optional<Claim> late_rank_among(const report::Ints& waits, std::int64_t las
   return rule->find(Evidence(reports, 0), Bound::host_only);
 }
 
-// Without rank 2 the others would still wait for rank 1, which waits 3 ms now.
+// Rank 2 waits 1 ms itself. Without it, the others would still wait for rank 1, which waits 3 ms now. Its
+// forward pass exceeds rank 0's by 0.5 ms, a quarter of the 2 ms.
 TEST(RankRules, ALateRankWithoutADevice) {
-  const std::optional<Claim> late = late_rank_among({4'000'000, 3'000'000, 0}, 6);
+  const std::optional<Claim> late = late_rank_among({4'000'000, 3'000'000, 1'000'000}, 1'500'000);
   ASSERT_TRUE(late);
   EXPECT_EQ(
       late->title,
-      "Rank 2 comes last to 6 of 10 collectives, and the others wait for it: 4.00 ms per step on this rank");
-  EXPECT_EQ(late->saving_low, 1'500'000);
-  EXPECT_EQ(late->saving_high, 3'000'000);
-  EXPECT_FALSE(late_rank_among({4'000'000, 3'000'000, 0}, 5));
-  EXPECT_FALSE(late_rank_among({4'000'000, 290'000, 0}, 6));
+      "4.00 ms of 10.0 ms per step: this rank waits for rank 2 in collectives, whose forward pass takes "
+      "1.50 ms, and 1.00 ms here");
+  EXPECT_TRUE(late->remedy.starts_with("Give each rank as much work")) << late->remedy;
+  EXPECT_EQ(late->saving_low, 666'666);
+  EXPECT_EQ(late->saving_high, 1'333'333);
+  const std::optional<Claim> unexplained = late_rank_among({4'000'000, 3'000'000, 1'000'000}, 1'400'000);
+  ASSERT_TRUE(unexplained);
+  EXPECT_TRUE(unexplained->title.ends_with("for rank 2 in collectives")) << unexplained->title;
+  EXPECT_FALSE(
+      late_rank_among({4'000'000, 3'000'000, 1'600'000}, 1'500'000));  // waits half as long as rank 1
+  EXPECT_FALSE(late_rank_among({4'000'000, 290'000, 0}, 1'500'000));
 }
 
 }  // namespace

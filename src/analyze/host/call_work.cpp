@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "derive/kernel_class.h"
 #include "derive/replay/host_scale.h"
 #include "derive/shape_windows.h"
 #include "trace/asked_once.h"
@@ -72,6 +73,34 @@ bool lies_by_columns(std::string_view dims, std::string_view strides) {
   const auto shape = shapes_in(dims), steps = shapes_in(strides);
   if (shape.empty() || steps.empty() || shape[0].size() != 2 || steps[0].size() != 2) return false;
   return shape[0][1] >= kFewestColumns && steps[0][0] == 1 && steps[0][1] >= shape[0][0] && shape[0][0] > 1;
+}
+
+constexpr std::int64_t kAwkwardFactor = 60;
+constexpr std::int64_t kLongestFft = std::int64_t{1} << 32;  // points; longer ones are not factorized
+
+/// What PyTorch's Fourier transforms call, whichever of torch.fft is used.
+enum class Fft : std::uint8_t { none, from_points, from_frequencies };
+Fft fft_of(std::string_view op) {
+  if (op == "aten::_fft_r2c" || op == "aten::_fft_c2c") return Fft::from_points;
+  return op == "aten::_fft_c2r" ? Fft::from_frequencies : Fft::none;
+}
+
+std::int64_t largest_prime_factor(std::int64_t n) {
+  std::int64_t largest = 1;
+  for (std::int64_t factor = 2; factor * factor <= n; ++factor)
+    for (; n % factor == 0; n /= factor) largest = factor;
+  return std::max(largest, n);
+}
+
+std::int64_t next_easy_length(std::int64_t n) {
+  while (largest_prime_factor(n) > 5) ++n;
+  return n;
+}
+
+/// The size of the last dimension of the first operand; 0 if it is not recorded.
+std::int64_t last_size(std::string_view inputs) {
+  const auto shapes = shapes_in(inputs);
+  return shapes.empty() || shapes[0].empty() ? 0 : shapes[0].back();
 }
 
 std::vector<CrossedCall> crossed_among(const std::vector<CallWork>& calls) {
@@ -147,6 +176,59 @@ void add_scattered_rows(std::vector<ScatteredRows>& picks, const trace::Trace& t
   }
   std::stable_sort(picks.begin() + static_cast<std::ptrdiff_t>(first), picks.end(),
                    [](const ScatteredRows& a, const ScatteredRows& b) { return a.time > b.time; });
+}
+
+const report::Sheet<AwkwardFft> kAwkwardFftSheet{"Fourier transforms of awkward lengths",
+                                                 report::Shape::table,
+                                                 {report::rank_field<AwkwardFft>(&AwkwardFft::rank),
+                                                  {"length", &AwkwardFft::length, Unit::count},
+                                                  {"factor", &AwkwardFft::factor, Unit::count},
+                                                  {"padded", &AwkwardFft::padded, Unit::count},
+                                                  {"calls", &AwkwardFft::calls, Unit::count},
+                                                  {"time", &AwkwardFft::time, Unit::ns},
+                                                  {"op", &AwkwardFft::op},
+                                                  {"inputs", &AwkwardFft::inputs, Role::detail}}};
+
+void add_awkward_ffts(std::vector<AwkwardFft>& ffts, const trace::Trace& trace, const trace::Rank& rank,
+                      timeline::Interval window) {
+  if (!trace.strings.any([](std::string_view name) { return fft_of(name) != Fft::none; })) return;
+  const trace::EventTable& e = rank.events;
+  const trace::ArgReader shapes(trace, rank, "Input Dims");
+  const derive::ShapeWindows windows(trace, rank, window);
+  struct Sum {
+    std::int64_t calls = 0, time = 0;
+    Row first = kNoRow;  // an outermost operator that is no node of autograd
+  };
+  std::map<std::int64_t, Sum> by_length;
+  std::map<std::int64_t, Sum> by_frequencies;  // of a length n, n/2 + 1
+  for (const Row row : rank.host_rows()) {
+    if (e.kind[row] != trace::Kind::op || !window.contains(e.start[row])) continue;
+    const Fft fft = fft_of(trace.text(e.name[row]));
+    const std::int64_t size = fft == Fft::none || windows.lacks(row) ? 0 : last_size(shapes.text(row));
+    if (size <= 0 || size > kLongestFft) continue;
+    Sum& sum = (fft == Fft::from_points ? by_length : by_frequencies)[size];
+    ++sum.calls;
+    report::add_to(sum.time, derive::scaled(e.duration(row), windows.time_scale(e.name[row])));
+    const Row call = derive::outermost(rank, row);
+    if (sum.first == kNoRow && !derive::is_autograd_node(trace.text(e.name[call]))) sum.first = call;
+  }
+  const std::size_t begin = ffts.size();
+  for (const auto& [length, sum] : by_length) {
+    const std::int64_t factor = largest_prime_factor(length);
+    if (factor <= kAwkwardFactor) continue;
+    AwkwardFft of{rank.rank, length, factor, next_easy_length(length), sum.calls, sum.time, {}, {}};
+    if (const auto back = by_frequencies.find(length / 2 + 1); back != by_frequencies.end()) {
+      of.calls += back->second.calls;
+      report::add_to(of.time, back->second.time);
+    }
+    if (sum.first != kNoRow) {
+      of.op = trace.text(e.name[sum.first]);
+      of.inputs = shapes.text(sum.first);
+    }
+    ffts.push_back(std::move(of));
+  }
+  std::stable_sort(ffts.begin() + static_cast<std::ptrdiff_t>(begin), ffts.end(),
+                   [](const AwkwardFft& a, const AwkwardFft& b) { return a.time > b.time; });
 }
 
 void add_call_work(std::vector<CallWork>& calls, std::vector<CrossedCall>& crossed, const trace::Trace& trace,

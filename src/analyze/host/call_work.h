@@ -42,6 +42,25 @@ struct ScatteredRows {
 };
 extern const report::Sheet<ScatteredRows> kScatteredRowsSheet;
 
+/// Fourier transforms of one length with a large prime factor, forward and backward, on any thread. Times in
+/// ns within the window.
+struct AwkwardFft {
+  std::int64_t rank = -1;
+  std::int64_t length = 0;  ///< points
+  std::int64_t factor = 0;  ///< the largest prime factor of `length`
+  std::int64_t padded = 0;  ///< the next length whose prime factors are 2, 3 and 5
+  std::int64_t calls = 0;
+  std::int64_t time = 0;
+  std::string op, inputs;  ///< the program's first call of it
+};
+extern const report::Sheet<AwkwardFft> kAwkwardFftSheet;
+
+/// Adds lengths whose largest prime factor is above 60, most time first. At 67, real transforms of 34,304
+/// points took 2.6 times as long per point as at 20,480 = 2^12 × 5; at 127, 5 times; at 2,311, 13 times (MKL
+/// 2024.2, one thread).
+void add_awkward_ffts(std::vector<AwkwardFft>& ffts, const trace::Trace& trace, const trace::Rank& rank,
+                      timeline::Interval window);
+
 /// Adds calls as `ScatteredRows` says, most time first. `operators`: as below.
 void add_scattered_rows(std::vector<ScatteredRows>& picks, const trace::Trace& trace, const trace::Rank& rank,
                         timeline::Interval window, const std::vector<trace::Row>& operators);

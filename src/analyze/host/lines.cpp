@@ -10,9 +10,11 @@
 #include "base/text.h"
 #include "derive/call_paths.h"
 #include "derive/idle/host_pieces.h"
+#include "derive/kernel_class.h"
 #include "derive/phases.h"
 #include "derive/places/element_wise.h"
 #include "derive/places/own_frames.h"
+#include "derive/places/paths_of_calls.h"
 #include "derive/places/repeated_work.h"
 #include "derive/places/short_operators.h"
 #include "derive/places/stack_pieces.h"
@@ -37,6 +39,8 @@ using trace::StringId;
 
 constexpr std::size_t kMaxLines = 300;
 
+using FrameTest = trace::AskedOnce<bool (*)(std::string_view)>;
+
 class RankLines {
  public:
   RankLines(const Derived& derived, const Rank& rank, trace::TrackId main)
@@ -51,6 +55,8 @@ class RankLines {
         checkpoint_calls_(trace_.strings, is_checkpoint_call),
         distributed_calls_(trace_.strings, is_distributed_call),
         in_traceback_(trace_.strings, is_traceback),
+        unpacks_(trace_.strings, is_unpacking),
+        parametrizes_(trace_.strings, is_parametrization),
         recomputing_(trace_.strings, is_checkpointing),
         shapes_(trace_, rank, "Input Dims"),
         main_operators_(derive::outermost_operators(trace_, rank, main)),
@@ -81,15 +87,17 @@ class RankLines {
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
       add_piece(i);
       sums.known += pieces_[i].span.length();
-      if (formats_stack(pieces_[i].frame)) sums.tracing += pieces_[i].span.length();
+      if (is_below(pieces_[i].frame, in_traceback_)) sums.tracing += pieces_[i].span.length();
+      if (is_below(pieces_[i].frame, unpacks_)) sums.unpacking += derive::time_in(pieces_[i], loading_);
     }
-    find_lines_of_operators();
+    paths_of_calls_ = derive::PathsOfCalls(rank_, shapes_, placed_calls(), pieces_, path_of_piece_);
     add_operators(sums);
     add_nodes(sums);
     add_element_wise();
     of.sums.push_back(sums);
     add_worker_lines(of.workers, trace_, rank_, main_, window_);
     add_scattered_rows(of.scattered, trace_, rank_, window_, main_operators_);
+    add_awkward_ffts(of.ffts, trace_, rank_, window_);
     add_call_work(of.calls, of.crossed, trace_, rank_, window_, main_operators_, nodes_);
     add_tree(of);
     add_lines(of);
@@ -105,12 +113,12 @@ class RankLines {
   enum class Pass : std::uint8_t { outside, inside, hook };
 
   /// The path of own lines around a frame. `callees`: the frames inside the innermost of them, innermost
-  /// first.
-  PathId path_around(Row frame, std::vector<StringId>& callees, Pass& pass) {
+  /// first. `accesses`: that of the innermost one that accesses a parametrized weight.
+  PathId path_around(Row frame, std::vector<StringId>& callees, Pass& pass, PathId& accesses) {
     const EventTable& e = rank_.events;
     std::vector<Row> own;
     struct Through {
-      bool module = false, checkpoint = false;
+      bool module = false, checkpoint = false, parametrization = false;
     };
     std::vector<Through> through;  // by own line: what it calls on the way to the next one
     Through so_far;
@@ -124,6 +132,7 @@ class RankLines {
         if (own.empty()) callees.push_back(e.name[row]);
         so_far.module = so_far.module || module_calls_(e.name[row]);
         so_far.checkpoint = so_far.checkpoint || checkpoint_calls_(e.name[row]);
+        so_far.parametrization = so_far.parametrization || parametrizes_(e.name[row]);
       }
       recomputes = recomputes || recomputing_(e.name[row]);
       if (backward_calls_(e.name[row])) pass = own.empty() || recomputes ? Pass::inside : Pass::hook;
@@ -133,13 +142,14 @@ class RankLines {
       path = paths_.child(path, paths_.names.intern(trace_.name(rank_, own[i])));
       if (through[i].module) sum_of(path).calls_module = true;
       if (through[i].checkpoint) sum_of(path).checkpoints = true;
+      if (through[i].parametrization) accesses = path;
     }
     return path;
   }
 
-  bool formats_stack(Row frame) {
+  bool is_below(Row frame, FrameTest& test) {
     for (Row row = frame; row != kNoRow; row = rank_.events.parent[row])
-      if (in_traceback_(rank_.events.name[row])) return true;
+      if (test(rank_.events.name[row])) return true;
     return false;
   }
 
@@ -147,8 +157,10 @@ class RankLines {
     const StackPiece& piece = pieces_[i];
     std::vector<StringId> callees;
     Pass pass = Pass::outside;
-    const PathId path = path_of_piece_[i] = path_around(piece.frame, callees, pass);
+    PathId accesses = kNoPath;
+    const PathId path = path_of_piece_[i] = path_around(piece.frame, callees, pass, accesses);
     if (path == kNoPath) return;
+    if (accesses != kNoPath) sum_of(accesses).parametrizing += piece.span.length();
     PathSum& sum = sum_of(path);
     const Time time = piece.span.length(), third = window_.length() / 3;
     sum.time += time;
@@ -171,40 +183,21 @@ class RankLines {
     for (const StringId callee : callees) sum.callees[callee] += time;
   }
 
-  /// Finds the line of each operator. Of samples, few fall into a short operator: its calls without one are
-  /// given to the lines of those with one, in turn, so that each line gets its share.
-  void find_lines_of_operators() {
-    const EventTable& e = rank_.events;
-    struct Seen {
-      std::vector<PathId> paths;
-      std::size_t next = 0;
-    };
-    std::map<std::pair<StringId, StringId>, Seen> seen;  // by name and shapes; by name and ""
-    path_of_operator_.assign(main_operators_.size(), kNoPath);
-    for (std::size_t i = 0; i < main_operators_.size(); ++i) {
-      const Row row = main_operators_[i];
-      const std::ptrdiff_t piece = derive::piece_during(pieces_, {e.start[row], e.end[row]});
-      if (piece < 0) continue;
-      const PathId path = path_of_operator_[i] = path_of_piece_[static_cast<std::size_t>(piece)];
-      if (path == kNoPath) continue;
-      seen[{e.name[row], trace::kEmptyString}].paths.push_back(path);
-      if (shapes_.id(row) != trace::kEmptyString) seen[{e.name[row], shapes_.id(row)}].paths.push_back(path);
-    }
-    for (std::size_t i = 0; i < main_operators_.size(); ++i) {
-      const Row row = main_operators_[i];
-      if (path_of_operator_[i] != kNoPath) continue;
-      auto of = seen.find({e.name[row], shapes_.id(row)});
-      if (of == seen.end()) of = seen.find({e.name[row], trace::kEmptyString});
-      if (of != seen.end())
-        path_of_operator_[i] = of->second.paths[of->second.next++ % of->second.paths.size()];
-    }
+  /// The main thread's outermost operators and the nodes that called one with a node of its own.
+  std::vector<Row> placed_calls() const {
+    std::vector<Row> rows = main_operators_;
+    for (const derive::NodeOf& of : nodes_)
+      if (of.maker_node != kNoRow && rank_.events.track[of.maker_node] == main_)
+        rows.push_back(of.maker_node);
+    std::sort(rows.begin(), rows.end());
+    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    return rows;
   }
 
-  /// The sum of the line that called an outermost operator; nullptr if it is not known.
+  /// The sum of the line that called an outermost operator, or a pass through a node; nullptr if it is not
+  /// known.
   PathSum* sum_of_call(Row row) {
-    const auto at = std::lower_bound(main_operators_.begin(), main_operators_.end(), row);
-    if (at == main_operators_.end() || *at != row) return nullptr;
-    const PathId path = path_of_operator_[static_cast<std::size_t>(at - main_operators_.begin())];
+    const PathId path = paths_of_calls_.of(row);
     return path == kNoPath ? nullptr : &sums_[path];
   }
 
@@ -244,7 +237,8 @@ class RankLines {
         sums.back += time;
         ++sums.short_ops;
       }
-      const Row maker = derive::outermost(rank_, nodes_[i].maker);
+      const Row maker =
+          nodes_[i].maker_node != kNoRow ? nodes_[i].maker_node : derive::outermost(rank_, nodes_[i].maker);
       PathSum* sum = maker == kNoRow ? nullptr : sum_of_call(maker);
       if (sum == nullptr) continue;
       sum->backward += time;
@@ -276,7 +270,8 @@ class RankLines {
     const std::vector<Time> back = added_up(&PathSum::called_back), work = added_up(&PathSum::work),
                             element_wise = added_up(&PathSum::element_wise),
                             communicating = added_up(&PathSum::communicating),
-                            in_backward = added_up(&PathSum::in_backward);
+                            in_backward = added_up(&PathSum::in_backward),
+                            parametrizing = added_up(&PathSum::parametrizing);
     for (std::size_t p = 0; p < back.size(); ++p) calling_of_[p] += back[p];
     std::vector<std::int64_t> place(paths_.size(), -1);
     const std::size_t first = of.nodes.size();
@@ -285,27 +280,27 @@ class RankLines {
       if (of.nodes.size() - first >= kMaxLines || (parent != kNoPath && place[parent] < 0)) continue;
       place[path] = static_cast<std::int64_t>(of.nodes.size());
       const std::string_view line = paths_.name(path);
-      of.nodes.push_back({rank_.rank,
-                          parent == kNoPath ? -1 : place[parent],
-                          paths_.depth(path),
-                          std::string(line),
-                          std::string(own_.text(line)),
-                          total_[path],
-                          sums_[path].time,
-                          loading_of_[path],
-                          besides_of_[path],
-                          calling_of_[path],
-                          sums_[path].ops,
-                          sums_[path].backward,
-                          work[path],
-                          element_wise[path],
-                          communicating[path],
-                          0,
-                          {},
-                          {},
-                          sums_[path].calls_module,
-                          sums_[path].checkpoints,
-                          in_backward[path]});
+      of.nodes.push_back({.rank = rank_.rank,
+                          .parent = parent == kNoPath ? -1 : place[parent],
+                          .depth = paths_.depth(path),
+                          .line = std::string(line),
+                          .text = std::string(own_.text(line)),
+                          .total = total_[path],
+                          .self = sums_[path].time,
+                          .loading = loading_of_[path],
+                          .besides = besides_of_[path],
+                          .calling = calling_of_[path],
+                          .ops = sums_[path].ops,
+                          .backward = sums_[path].backward,
+                          .work = work[path],
+                          .element_wise = element_wise[path],
+                          .communicating = communicating[path],
+                          .op = {},
+                          .inputs = {},
+                          .calls_module = sums_[path].calls_module,
+                          .checkpoints = sums_[path].checkpoints,
+                          .in_backward = in_backward[path],
+                          .parametrizing = parametrizing[path]});
       name_operator(of.nodes.back(), sums_[path]);
     }
   }
@@ -315,6 +310,7 @@ class RankLines {
     const auto most = dearest_operator(sum.ops_by_name);
     if (most == sum.ops_by_name.end()) return;
     node.op = trace_.text(most->first);
+    node.through_gradients = derive::is_autograd_node(node.op);
     if (most->second.longest_call != kNoRow) node.inputs = shapes_.text(most->second.longest_call);
   }
 
@@ -366,8 +362,8 @@ class RankLines {
   const Interval window_;
   const Column<StackPiece> pieces_;
   derive::OwnFrames own_;
-  trace::AskedOnce<bool (*)(std::string_view)> backward_calls_, module_calls_, checkpoint_calls_,
-      distributed_calls_, in_traceback_, recomputing_;
+  FrameTest backward_calls_, module_calls_, checkpoint_calls_, distributed_calls_, in_traceback_, unpacks_,
+      parametrizes_, recomputing_;
   const trace::ArgReader shapes_;
   const std::vector<Row> main_operators_;
   const std::vector<derive::NodeOf> nodes_;
@@ -375,7 +371,7 @@ class RankLines {
   Column<Interval> hooks_;  // own lines that a backward pass calls
   derive::CallPaths paths_;
   std::vector<PathId> path_of_piece_;
-  std::vector<PathId> path_of_operator_;                            // by index in main_operators_
+  derive::PathsOfCalls paths_of_calls_;
   std::vector<PathSum> sums_;                                       // by path
   std::vector<Time> total_, loading_of_, besides_of_, calling_of_;  // by path, with those below
 };

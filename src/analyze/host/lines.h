@@ -42,10 +42,13 @@ struct LineNode {
   std::int64_t communicating = 0;  ///< of `total`, in calls of torch.distributed
   std::int64_t repeats = 0;        ///< most calls of one operator by the line itself
   std::string op;                  ///< the operator of its own with most `work`; "" for none
+  bool through_gradients = false;  ///< `op` is a backward pass through gradients that the line computes
   std::string inputs;              ///< shapes of the longest call of `op`, as the file writes them
   bool calls_module = false;       ///< it calls an nn.Module in which lines of the program run
   bool checkpoints = false;        ///< it calls torch.utils.checkpoint
   std::int64_t in_backward = 0;    ///< of `total`, inside a backward pass that it or a line below it called
+  std::int64_t parametrizing =
+      0;  ///< of `total`, computing parametrized weights that it or a line below accesses
 
   std::string_view place() const;  ///< "file(line)"
 };
@@ -59,6 +62,7 @@ struct LineSums {
   std::int64_t back = 0;        ///< the same for autograd's nodes
   std::int64_t short_ops = 0;   ///< calls of these operators, and nodes
   std::int64_t tracing = 0;     ///< Python's traceback formats a stack, by samples or calls
+  std::int64_t unpacking = 0;   ///< in the phase data: tensors from other processes are unpacked
   std::int64_t recomputed = 0;  ///< operators of the forward pass that the backward pass repeats
   std::int64_t again = 0;       ///< autograd's nodes that go through an operator again, after the first time
   std::int64_t nodes = 0;       ///< nodes that belong to an operator
@@ -72,6 +76,7 @@ struct Lines {
   std::vector<CallWork> calls;           ///< by rank, most work first; needs no stacks
   std::vector<CrossedCall> crossed;      ///< by rank, one per shape of the result; needs no stacks
   std::vector<ScatteredRows> scattered;  ///< by rank, most time first; needs no stacks
+  std::vector<AwkwardFft> ffts;          ///< by rank, most time first; needs no stacks
   std::vector<WorkerLine> workers;       ///< by rank, most `self` first
   std::vector<std::string> notes;
 };

@@ -39,6 +39,7 @@ const report::Sheet<LineNode> kNodeSheet{"Lines by caller",
                                           {"work", &LineNode::work, Unit::ns},
                                           {"element_wise", &LineNode::element_wise, Unit::ns},
                                           {"communicating", &LineNode::communicating, Unit::ns},
+                                          {"parametrizing", &LineNode::parametrizing, Unit::ns},
                                           {"repeats", &LineNode::repeats, Unit::count},
                                           {"op", &LineNode::op, Role::detail},
                                           {"inputs", &LineNode::inputs, Role::detail}}};
@@ -52,6 +53,7 @@ const report::Sheet<LineSums> kLineSumSheet{"Sums",
                                              {"back", &LineSums::back, Unit::ns},
                                              {"short_ops", &LineSums::short_ops, Unit::count},
                                              {"tracing", &LineSums::tracing, Unit::ns},
+                                             {"unpacking", &LineSums::unpacking, Unit::ns},
                                              {"recomputed", &LineSums::recomputed, Unit::ns},
                                              {"again", &LineSums::again, Unit::ns}}};
 
@@ -62,12 +64,13 @@ constinit const About lines_about = {};
 report::Report lines(const Derived& derived, const report::Params&) {
   Lines of = lines_of(derived);
   const bool several = derived.trace().several();
-  return {"lines",
-          {tabulate(kLineSheet, of.lines, several), tabulate(kNodeSheet, of.nodes, several),
-           tabulate(kLineSumSheet, of.sums, several), tabulate(kCallWorkSheet, of.calls, several),
-           tabulate(kWorkerLineSheet, of.workers, several), tabulate(kCrossedCallSheet, of.crossed, several),
-           tabulate(kScatteredRowsSheet, of.scattered, several)},
-          std::move(of.notes)};
+  return {
+      "lines",
+      {tabulate(kLineSheet, of.lines, several), tabulate(kNodeSheet, of.nodes, several),
+       tabulate(kLineSumSheet, of.sums, several), tabulate(kCallWorkSheet, of.calls, several),
+       tabulate(kWorkerLineSheet, of.workers, several), tabulate(kCrossedCallSheet, of.crossed, several),
+       tabulate(kScatteredRowsSheet, of.scattered, several), tabulate(kAwkwardFftSheet, of.ffts, several)},
+      std::move(of.notes)};
 }
 
 }  // namespace stepscope::analyze

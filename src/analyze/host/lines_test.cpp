@@ -91,6 +91,69 @@ TEST(Lines, OfAHookOfTheBackwardPass) {
   EXPECT_EQ(cells(tree, "work"), (Cells{"760000", "100000"}));
 }
 
+// Line 36 asks for a gradient [100,300): a pass through mm, in which its node calls another mm. The pass
+// through that one, [400,700), is work of line 36; the pass through the first one, also [700,900), is work of
+// line 20.
+TEST(Lines, OfGradientsOfGradients) {
+  EventText events;
+  events.add("user_annotation", "ProfilerStep#1", 5, 5, 0, 1000);
+  events.add("python_function", "train.py(9): main", 5, 5, 0, 1000);
+  events.add("python_function", "train.py(20): forward", 5, 5, 0, 50);
+  events.add("cpu_op", "aten::mm", 5, 5, 10, 40, R"("Sequence number": 7)");
+  events.add("python_function", "train.py(36): partials", 5, 5, 100, 200);
+  const std::string node = "autograd::engine::evaluate_function: MmBackward0";
+  events.add("cpu_op", node, 5, 5, 100, 200, R"("Sequence number": 7)");
+  events.add("cpu_op", "MmBackward0", 5, 5, 110, 190, R"("Sequence number": 7)");
+  events.add("cpu_op", "aten::mm", 5, 5, 120, 150, R"("Sequence number": 8)");
+  events.add("python_function", "train.py(99): step", 5, 5, 420, 500);
+  events.add("cpu_op", node, 5, 5, 420, 300, R"("Sequence number": 8)");
+  events.add("cpu_op", node, 5, 5, 720, 200, R"("Sequence number": 7)");
+  const report::Table tree = lines_in(events).tables[1];
+  EXPECT_EQ(cell(tree, "train.py(36): partials", "work"), "300000");
+  EXPECT_EQ(cell(tree, "train.py(20): forward", "work"), "440000");  // 40 + 200 + 200
+  EXPECT_EQ(cell(tree, "train.py(99): step", "work"), "0");
+}
+
+// A loader's range [0,500): of it 300 µs unpack tensors. Line 40 accesses a parametrized weight for 200 µs,
+// also in the parametrization's own line 50.
+TEST(Lines, OfUnpackingAndParametrizations) {
+  EventText events;
+  events.add("user_annotation", "ProfilerStep#1", 5, 5, 0, 1000);
+  events.add("python_function", "train.py(9): main", 5, 5, 0, 1000);
+  events.add("user_annotation", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", 5, 5, 0,
+             500);
+  events.add("python_function", "torch/multiprocessing/reductions.py(541): rebuild_storage_fd", 5, 5, 200,
+             300);
+  events.add("python_function", "train.py(40): forward", 5, 5, 500, 400);
+  events.add("python_function", "torch/nn/utils/parametrize.py(370): get_parametrized", 5, 5, 600, 200);
+  events.add("python_function", "train.py(50): Skew.forward", 5, 5, 650, 100);
+  const report::Report report = lines_in(events);
+  EXPECT_EQ(cells(report.tables[2], "unpacking"), (Cells{"300000"}));
+  EXPECT_EQ(cell(report.tables[1], "train.py(40): forward", "parametrizing"), "200000");
+  EXPECT_EQ(cell(report.tables[1], "train.py(50): Skew.forward", "parametrizing"), "0");
+}
+
+// 134 = 2 × 67, 122 = 2 × 61, 59 is under the bound. The inverse transform of 68 frequencies counts for the
+// length 134 that was seen; 10 frequencies are of no length seen. Times: 100 + 50 of 134, 30 of 122.
+TEST(Lines, FourierTransformsOfAwkwardLengths) {
+  EventText events;
+  events.add("user_annotation", "ProfilerStep#1", 5, 5, 0, 1000);
+  events.add("cpu_op", "aten::fft_rfft", 5, 5, 0, 110, R"("Input Dims": [[4, 100], []])");
+  events.add("cpu_op", "aten::_fft_r2c", 5, 5, 5, 100, R"("Input Dims": [[4, 134], [], [], []])");
+  events.add("cpu_op", "aten::_fft_c2r", 5, 5, 200, 50, R"("Input Dims": [[4, 68], [], [], []])");
+  events.add("cpu_op", "aten::_fft_c2r", 5, 5, 260, 50, R"("Input Dims": [[4, 10], [], [], []])");
+  events.add("cpu_op", "aten::_fft_c2c", 5, 5, 320, 30, R"("Input Dims": [[122], [], [], []])");
+  events.add("cpu_op", "aten::_fft_r2c", 5, 5, 400, 90, R"("Input Dims": [[4, 59], [], [], []])");
+  const report::Table ffts = lines_in(events).tables[7];
+  EXPECT_EQ(cells(ffts, "length"), (Cells{"134", "122"}));
+  EXPECT_EQ(cells(ffts, "factor"), (Cells{"67", "61"}));
+  EXPECT_EQ(cells(ffts, "padded"), (Cells{"135", "125"}));
+  EXPECT_EQ(cells(ffts, "calls"), (Cells{"2", "1"}));
+  EXPECT_EQ(cells(ffts, "time"), (Cells{"150000", "30000"}));
+  EXPECT_EQ(cells(ffts, "op"), (Cells{"aten::fft_rfft", "aten::_fft_c2c"}));
+  EXPECT_EQ(cells(ffts, "inputs"), (Cells{"[[4, 100], []]", "[[122], [], [], []]"}));
+}
+
 // A worker's samples every 100 µs. Those at 200, 300 and 400 fall into the fetching of [150, 450); re.py
 // belongs to the line that calls it.
 TEST(Lines, OfWorkersWhileTheyFetch) {

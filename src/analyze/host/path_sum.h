@@ -24,6 +24,17 @@ inline bool is_checkpoint_call(std::string_view frame) {
   return is_checkpointing(frame) && frame.ends_with(": checkpoint");
 }
 
+/// A process unpacks tensors that another one sent it, such as a DataLoader's worker.
+inline bool is_unpacking(std::string_view frame) {
+  return has(frame, "torch/multiprocessing/reductions.py(") ||
+         has(frame, "multiprocessing/resource_sharer.py(");
+}
+
+/// A parametrized weight is computed, as at each access outside of parametrize.cached().
+inline bool is_parametrization(std::string_view frame) {
+  return has(frame, "torch/nn/utils/parametrize.py(");
+}
+
 inline bool is_traceback(std::string_view frame) { return frame.starts_with("traceback.py("); }
 
 inline bool is_distributed_call(std::string_view frame) { return has(frame, "torch/distributed/"); }
@@ -42,6 +53,7 @@ struct PathSum {
   std::int64_t ops = 0;
   timeline::Time first = 0, last = 0;  ///< of `time`, in the first and in the last third of the window
   timeline::Time in_backward = 0;
+  timeline::Time parametrizing = 0;  ///< a parametrized weight that the line itself accesses is computed
   bool calls_module = false, checkpoints = false;
   std::map<trace::StringId, timeline::Time> callees;
   std::map<trace::StringId, OpSum> ops_by_name;

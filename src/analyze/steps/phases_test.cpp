@@ -61,6 +61,18 @@ TEST(Phases, APassEndsWhereTheProgramGoesOn) {
             (Cells{"0", "0", "400000", "0", "600000"}));
 }
 
+// A collective begins in the pass [100,200) and ends at 500; the next one begins 50 µs later and ends at 700.
+// The main thread goes on at 620. The collective at 650 is its own.
+TEST(Phases, APassWaitsForItsCollectives) {
+  EXPECT_EQ(times_in(R"J(
+    {"ph": "X", "cat": "cpu_op", "name": "autograd::engine::evaluate_function: A", "pid": 5, "tid": 5, "ts": 100, "dur": 100},
+    {"ph": "X", "cat": "cpu_op", "name": "gloo:all_reduce", "pid": 5, "tid": 6, "ts": 150, "dur": 350},
+    {"ph": "X", "cat": "cpu_op", "name": "gloo:all_reduce", "pid": 5, "tid": 6, "ts": 550, "dur": 150},
+    {"ph": "X", "cat": "cpu_op", "name": "aten::mul", "pid": 5, "tid": 5, "ts": 620, "dur": 10},
+    {"ph": "X", "cat": "cpu_op", "name": "gloo:all_reduce", "pid": 5, "tid": 7, "ts": 650, "dur": 100})J"),
+            (Cells{"0", "0", "520000", "0", "480000"}));
+}
+
 // A frozen layer runs inside the module's call, before the first operator with a backward pass.
 TEST(Phases, FrozenLayersOfTheModuleAreForward) {
   EXPECT_EQ(times_in(R"J(

@@ -18,24 +18,34 @@ std::vector<NodeOf> nodes_with_makers(const trace::Trace& trace, const trace::Ra
   const EventTable& e = rank.events;
   const trace::ArgReader sequence(trace, rank, "Sequence number");
   trace::AskedOnce is_node(trace.strings, is_autograd_node);
-  std::vector<bool> in_node(rank.first_device_row());
-  std::unordered_map<std::int64_t, Row> makers;  // by sequence number: the last operator to begin
+  std::vector<Row> node_around(rank.first_device_row(), kNoRow);  // the outermost one, itself included
+  // By sequence number: the last operator to begin; the node around the last one that a node called.
+  std::unordered_map<std::int64_t, Row> makers, maker_nodes;
   std::vector<NodeOf> nodes;
   for (const Row row : rank.host_rows()) {
     if (!is_host_range(e.kind[row])) continue;
     const Row parent = e.parent[row];
-    const bool inside = parent != kNoRow && in_node[parent];
+    const Row around = parent == kNoRow ? kNoRow : node_around[parent];
     const bool node = e.kind[row] == Kind::op && is_node(e.name[row]);
-    in_node[row] = inside || node;
-    if (node && !inside) nodes.push_back({row, kNoRow});
-    const std::int64_t number = in_node[row] || e.kind[row] != Kind::op ? -1 : sequence.integer_or(row, -1);
+    node_around[row] = around == kNoRow && node ? row : around;
+    if (node && around == kNoRow) nodes.push_back({row});
+    const std::int64_t number = node || e.kind[row] != Kind::op ? -1 : sequence.integer_or(row, -1);
     if (number < 0) continue;
+    if (around != kNoRow) {
+      const bool is_its_own = number == sequence.integer_or(around, -1);  // "MmBackward0" inside its node
+      if (!is_its_own) maker_nodes[number] = around;
+      continue;
+    }
     Row& maker = makers.try_emplace(number, row).first->second;
     if (e.start[row] >= e.start[maker]) maker = row;
   }
-  for (NodeOf& of : nodes)
-    if (const auto maker = makers.find(sequence.integer_or(of.node, -1)); maker != makers.end())
+  for (NodeOf& of : nodes) {
+    const std::int64_t number = sequence.integer_or(of.node, -1);
+    if (const auto maker = makers.find(number); maker != makers.end())
       of.maker = maker->second;
+    else if (const auto around = maker_nodes.find(number); around != maker_nodes.end())
+      of.maker_node = around->second;
+  }
   return nodes;
 }
 

@@ -15,7 +15,10 @@ inline constexpr timeline::Time kShortOperator = 100'000;  // ns
 
 /// A node of autograd that no other node contains, and the operator that made it.
 struct NodeOf {
-  trace::Row node, maker;  ///< maker kNoRow: not recorded
+  trace::Row node;
+  trace::Row maker = trace::kNoRow;  ///< kNoRow: another node called it, or it is not recorded
+  trace::Row maker_node =
+      trace::kNoRow;  ///< without `maker`: the node that called the operator (gradients of gradients)
 };
 std::vector<NodeOf> nodes_with_makers(const trace::Trace& trace, const trace::Rank& rank);
 
