@@ -260,6 +260,10 @@ std::optional<OwnPlace> dearest_place(const Evidence& e, std::int64_t LineNode::
     const auto below = [&](const LineNode& node) { return tree.is_below(node, *call); };
     place.others = others_of(tree.own_costs_of_lines(below), place.line, place.cost);
   }
+  place.in_function = place.cost;
+  if (place.what == OwnPlace::What::line)
+    for (const CostOfLine& other : place.others)
+      if (function_of(*other.line) == function_of(*place.line)) place.in_function += other.cost;
   place.callers = callers_of(e, tree, place);
   place.nearest_caller = nearest_caller_of(e, tree, place);
   for (const LineNode* node : tree.nodes()) {

@@ -33,8 +33,9 @@ struct OwnPlace {
       {};  ///< at most kMaxOthers; beside the line, or of the function's or the call's cost
   std::vector<CostOfLine> callers = {};  ///< calls of a model or of a function that it is in, most cost first
   const analyze::LineNode* nearest_caller =
-      nullptr;               ///< the line that calls it, if `callers` has only one, further up
-  std::int64_t repeats = 0;  ///< most calls of one operator by one of its lines
+      nullptr;                   ///< the line that calls it, if `callers` has only one, further up
+  std::int64_t in_function = 0;  ///< of a line, with those of `others` that are lines of the same function
+  std::int64_t repeats = 0;      ///< most calls of one operator by one of its lines
 
   /// "train.py:84 (make_batch)"; of a function, "make_batch() in train.py".
   std::string spoken() const;

@@ -166,7 +166,7 @@ namespace stepscope::advise {
   X(double, kSureWorth, 0.01, "of the step: the low end of a saving worth acting on", "less is noise") \
   X(double, kPossibleWorth, 0.03, "of the step: the high end of a saving worth acting on", "chosen") \
   X(double, kCpuOperatorShare, 0.20, "of the recording: one operator, where only a CPU works", "chosen") \
-  X(double, kWorkMost, 1, "of the work of one line, where only a CPU works: saved at most", "0.4 to 1.0 in twelve programs of bench/unseen whose fault was such a line") \
+  X(double, kWorkMost, 1.2, "of the work of one line, where only a CPU works: saved at most", "0.4 to 1.4 in fifteen programs of bench/unseen whose fault was such a line; as kSlowedToo") \
   X(double, kOutlierWorth, 0.02, "of the step: outliers spread over all steps, where only a CPU works", "chosen: a busy machine makes one step in fifty 30 % longer") \
   X(double, kHole, 0.10, "of the window: idle time that the report must explain", "another tenth of a step is worth a look, as in the bound test") \
   X(double, kOwnShare, 0.10, "of the window: a line of the program besides the model", "chosen: the verdict leaves no hole above a tenth") \

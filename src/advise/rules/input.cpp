@@ -211,7 +211,7 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
            : in_main || unpacks ? ""
                                 : by_workers(e)));
   save(f, hidden ? 0 : per_step, in_main ? kWorkerPessimism : kStarvedPessimism,
-       host_only && !in_main ? kSlowedToo : 1.0);
+       host_only ? kSlowedToo : 1.0);
   const std::int64_t recording =
       host_only && in_main ? std::min(waited, e.launched_in("enumerate(DataLoader)#").recording) : 0;
   if (host_only && in_main) {
@@ -222,7 +222,9 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
                     kWorkerPessimism * static_cast<double>(std::max<std::int64_t>(0, beyond - recording))) /
                     e.steps();
     f.saving_high =
-        (waited - static_cast<std::int64_t>(kSureRecording * static_cast<double>(recording))) / e.steps();
+        static_cast<std::int64_t>(
+            kSlowedToo * (static_cast<double>(waited) - kSureRecording * static_cast<double>(recording))) /
+        e.steps();
   }
   change(f, {scale_of(Scale::What::data_loading, 0)}, in_main ? kWorkerPessimism : kStarvedPessimism);
   f.next = hidden;
@@ -322,7 +324,7 @@ kLoaderShare of the window; where no device is recorded, beyond the kQueueFetch 
 next. Does not propose workers for a line of a class named …Sampler: no worker runs it.
 
 Saving: replay without data loading. The low end is kWorkerPessimism of it: workers slow the main process
-down. Without a device: that time minus what recording cost; the high end subtracts only kSureRecording of that cost, and the low end
+down. Without a device: that time minus what recording cost; the high end is kSlowedToo of it and subtracts only kSureRecording of that cost, and the low end
 is 0 below kSureLoading of the window, as workers take cores from the operators.
 
 Silent on: loading that the device hides, unless it would limit once other findings are done; loaders with

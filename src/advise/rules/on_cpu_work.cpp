@@ -52,7 +52,7 @@ std::optional<Claim> pointwise_on_cpu(const Evidence& e) {
   const bool of_one_line =
       place && static_cast<double>(place->cost) >= kMostOfCost * static_cast<double>(work.time);
   save(f, work.time / e.steps(), kFusedLeast,
-       of_one_line ? 1 : std::max(kFusedMost, report::ratio(work.chained, work.time)));
+       of_one_line ? kSlowedToo : std::max(kFusedMost, report::ratio(work.chained, work.time)));
   f.confidence = Confidence::medium;
   f.because =
       of_one_line

@@ -36,6 +36,23 @@ bool all_ranks_do_it(const Evidence& e, const OwnPlace& place) {
          2 * place.line->work > place.line->besides;
 }
 
+/// The line's own time in forward, backward and optimizer, and the backward pass through it, ns in the
+/// window.
+std::int64_t inside_passes(const OwnPlace& place) {
+  if (place.what != OwnPlace::What::line || place.all == nullptr) return 0;
+  return std::max<std::int64_t>(0, place.all->self + place.all->backward - place.cost);
+}
+
+/// What goes if the line goes, wherever it is called: also in the forward pass, and the backward pass through
+/// it; with the listed lines of its function, ns in the window.
+std::int64_t with_all_of_the_line(const OwnPlace& place) { return place.in_function + inside_passes(place); }
+
+/// "; inside them another 5.03 ms", or "".
+std::string also_inside(const OwnPlace& place, std::int64_t steps) {
+  const std::int64_t inside = inside_passes(place);
+  return 10 * inside < place.cost ? "" : fmt::format("; inside them another {}", ns(inside / steps));
+}
+
 std::optional<Claim> own_line(const Evidence& e, Bound bound) {
   if (bound != Bound::host_only || !computes_on_cpu(e)) return std::nullopt;
   const auto place = dearest_place(e, &analyze::LineNode::besides);
@@ -48,8 +65,9 @@ std::optional<Claim> own_line(const Evidence& e, Bound bound) {
                               in_hooks  ? "in hooks of the backward pass"
                               : on_each ? "on each rank, outside forward, backward and optimizer"
                                         : "outside forward, backward and optimizer",
-                              grown(*place) + place->called_by() + place->rest(e.steps())));
-  save(f, place->cost / e.steps(), 0, kSlowedToo);
+                              also_inside(*place, e.steps()) + grown(*place) + place->called_by() +
+                                  place->rest(e.steps())));
+  save(f, with_all_of_the_line(*place) / e.steps(), 0, kSlowedToo);
   f.confidence = Confidence::medium;
   f.because = "samples of the stack name the line; how much of it can go depends on what it computes";
   f.evidence = {see::lines(fmt::format("besides, {}{}", per_step(e, place->cost), place->callee()))};
@@ -140,7 +158,8 @@ callers, if that is kMuchOfCost of the whole. Else, if it is called in several l
 kMuchOfCost. Lists three more lines of at least kSomeOfCost, and the lines that call
 it. Fires, where no device works, if the line takes kOwnShare of the window.
 
-Saving: nothing to kSlowedToo of that time: whether it is needed is not in the file.
+Saving: nothing to kSlowedToo of that time: whether it is needed is not in the file. Of a line, also of its time in the
+forward and the backward pass, and of the listed lines of the same function.
 
 Silent on: programs without Python stacks; time in the forward pass (H12), in the loader (I01, I02).)"},
     {RuleId::H12, "many short operators instead of a few long ones", false, short_operators,
