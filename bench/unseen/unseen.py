@@ -66,10 +66,14 @@ def recorded(python, folder, name, source, scratch):
             lines = run([str(python.parent / "stepscope"), "record", "-o", str(target), "--", str(python), f"{name}.py"], folder)
         traces = sorted(target.rglob("*.stepscope"))
     else:
-        target = target.with_suffix(".json")
+        ranks = target
+        if not ranks.exists():
+            target = target.with_suffix(".json")
         if not target.exists():
             lines = run([str(python), str(HERE / "profiled.py"), str(target), f"{name}.py"], folder)
-        traces = [target]
+        if ranks.exists():
+            target = ranks
+        traces = sorted(ranks.glob("*.json")) or [target]
     answer = answers.answer_of(traces[0] if len(traces) == 1 else target)
     return {"headline": answer.headline, "bound": answer.bound, "step_ms": answer.step / 1e6, "own_step_ms": float(said(lines, "step_ms=") or 0),
             "findings": [{"id": one.rule, "title": one.title, "remedy": one.remedy, "low_ms": one.low / 1e6, "high_ms": one.high / 1e6,

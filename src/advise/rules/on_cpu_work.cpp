@@ -200,7 +200,7 @@ std::optional<Claim> waiting_for_rank_on_cpu(const Evidence& e) {
     if (&of != &late) least = std::min(least, of.waited);
   const bool is_late = static_cast<double>(late.waited) <= kLateWaits * static_cast<double>(least);
   const std::int64_t cost = least - late.waited;
-  if (!is_late || e.share(cost) < kWaitingShare) return std::nullopt;
+  if (!is_late || e.share(cost) < kWaitingOnCpuShare) return std::nullopt;
   const LongerPhase longer = longest_excess(e, late.rank);
   const bool known =
       static_cast<double>(longer.excess() * e.steps()) >= kExplainedWait * static_cast<double>(cost);

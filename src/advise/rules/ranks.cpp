@@ -35,7 +35,7 @@ end to its high end, at most the rank's excess. If the ranks cannot be replayed 
 to all of the time by which the longest own work of any rank would be shorter with that rank at the median.
 
 Without a device: the rank that waits least in collectives, if that is at most `kLateWaits` of what each other rank
-waits, and the difference is `kWaitingShare` of the window; saving `kWaitingPessimism` of 1 - 1/ranks to all of the difference, or to 1 - 1/ranks of it where the
+waits, and the difference is `kWaitingOnCpuShare` of the window; saving `kWaitingPessimism` of 1 - 1/ranks to all of the difference, or to 1 - 1/ranks of it where the
 forward pass is longer: work that is dealt out evenly is not gone. Names the
 phase (data, forward, optimizer) in which that rank exceeds this one by `kExplainedWait` of it.
 
