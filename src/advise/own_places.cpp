@@ -241,8 +241,12 @@ std::optional<OwnPlace> dearest_place(const Evidence& e, std::int64_t LineNode::
                                   e.share(call->*cost) < kWholeProgram;
   const bool does_little = !is_part(tree.own(*call), call->*cost, kMostOfCost);
   const CostOfLine function = tree.own_costs(function_of, all).front();
+  // Another function, whose lines together hold clearly more than the dearest line.
+  const bool function_holds_more = function_of(*function.line) != function_of(*lines.front().line) &&
+                                   is_part(function.cost, lines.front().cost, kClearlyMore);
   OwnPlace place;
-  if (is_part(lines.front().cost, whole, kMuchOfCost) && !(is_part_of_program && does_little)) {
+  if (is_part(lines.front().cost, whole, kMuchOfCost) && !(is_part_of_program && does_little) &&
+      !function_holds_more) {
     place.line = lines.front().line;
     place.cost = lines.front().cost;
     place.others = others_of(lines, place.line, whole);

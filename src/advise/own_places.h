@@ -51,10 +51,10 @@ struct OwnPlace {
   std::string rest(std::int64_t steps) const;
 };
 
-/// The line whose own part of a cost of the main thread is dearest, if it holds kMuchOfCost of it; otherwise
-/// the function whose lines hold that much, if it is called in several lines or by the loop over a loader;
-/// otherwise the deepest line that holds most of it with what it calls. nullopt if no stacks are recorded, or
-/// no line has that cost.
+/// The line whose own part of a cost of the main thread is dearest, if it holds kMuchOfCost of it, and no
+/// other function's lines hold kClearlyMore; otherwise the function whose lines hold that much, if it is
+/// called in several lines or by the loop over a loader; otherwise the deepest line that holds most of it
+/// with what it calls. nullopt if no stacks are recorded, or no line has that cost.
 std::optional<OwnPlace> dearest_place(const Evidence& evidence, std::int64_t analyze::LineNode::* cost);
 
 /// "train.py:84 (make_batch), `ids = encode(note)`", without the text if it is not recorded.

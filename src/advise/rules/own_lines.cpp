@@ -154,7 +154,7 @@ constexpr Rule kOwnLineRules[] = {
 optimizer, and of lines that the backward pass calls, what is not in operators. Follows the dearest line down its calls while one called line holds kMostOfCost. If the call reached does
 nothing else (kMostOfCost of its time) and is not the program itself (kWholeProgram), it is the place, and the lines
 below it are listed. Else the place is the line with the largest own part, without the lines below it, over all its
-callers, if that is kMuchOfCost of the whole. Else, if it is called in several lines, the function whose lines hold
+callers, if that is kMuchOfCost of the whole, and no other function's lines hold kClearlyMore. Else, if it is called in several lines, the function whose lines hold
 kMuchOfCost. Lists three more lines of at least kSomeOfCost, and the lines that call
 it. Fires, where no device works, if the line takes kOwnShare of the window.
 
