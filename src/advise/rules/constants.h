@@ -184,6 +184,7 @@ namespace stepscope::advise {
   X(double, kScatteredLeast, 0.5, "of that time: saved at least", "0.68 and 0.74 of it were saved in turbine_wear and heat_pumps of bench/unseen, on a busy machine") \
   X(double, kScatteredMost, 0.95, "of that time: saved at most", "chosen: the rows still have to be read") \
   X(double, kMuchUnpacking, 0.5, "of the wait for data: unpacking tensors of workers", "half; jet_tagger of bench/unseen, faulty, 0.99, mended, less than 0.1") \
+  X(std::int64_t, kManyTensors, 16, "tensors per batch: worth joining", "chosen; jet_tagger and orchard_fruit of bench/unseen send 192 and 160") \
   X(double, kParametrizedShare, 0.05, "of the window: computing parametrized weights", "measured: 0.02 where it is done once per step, 0.15 and 0.22 at each moment (turbine_flow, verse_chars of bench/unseen)") \
   X(double, kParametrizedLeast, 1.0, "of that time: saved at least", "the backward pass goes through each computation, too; one of them per pass stays") \
   X(double, kParametrizedMost, 3.0, "of that time: saved at most, as the backward pass through it takes about twice as long", "2.5 and 2.1 were saved in turbine_flow and verse_chars of bench/unseen") \

@@ -175,11 +175,17 @@ std::int64_t most_workers(const Evidence& e) {
 /// By the name of the class, as in "songs.py(62): TagSampler.__iter__".
 bool is_in_a_sampler(const OwnPlace& place) { return place.line->line.find("Sampler.") != std::string::npos; }
 
-/// Whether the training process spends most of `waited`, ns in the window, on unpacking what workers sent.
-bool unpacks_many(const Evidence& e, std::int64_t waited) {
+/// Tensors per batch, if there are many and the training process spends most of `waited`, ns in the window,
+/// on unpacking them; else 0.
+std::int64_t unpacked_tensors(const Evidence& e, std::int64_t waited, std::int64_t batches) {
   const analyze::LineSums* sums = line_sums(e);
-  return sums != nullptr &&
-         static_cast<double>(sums->unpacking) >= kMuchUnpacking * static_cast<double>(waited);
+  if (sums == nullptr || batches == 0 ||
+      static_cast<double>(sums->unpacking) < kMuchUnpacking * static_cast<double>(waited))
+    return 0;
+  std::int64_t tensors = 0;
+  for (const analyze::CallWork* of : e.mine(e.reports().lines.calls, "Work by call"))
+    if (of->op == "aten::set_") report::add_to(tensors, of->calls);  // gives a tensor its shared memory
+  return tensors < kManyTensors * batches ? 0 : tensors / batches;
 }
 
 /// `in_main`: the loader runs in the training process.
@@ -198,18 +204,19 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
   const bool fetches = in_main || e.loader_kind() == LoaderKind::multi_process;
   if (host_only && fetches && e.share(beyond) < kLoaderShare) return std::nullopt;
   const auto place = in_main ? dearest_place(e, &analyze::LineNode::loading) : std::nullopt;
-  const bool unpacks = !in_main && unpacks_many(e, waited);
+  const std::int64_t tensors = in_main ? 0 : unpacked_tensors(e, waited, std::ssize(waits));
+  const std::string waits_for =
+      hidden    ? "hides for now that the training process itself loads data (num_workers=0)"
+      : in_main ? "waits while the training process itself loads data (num_workers=0)"
+      : tensors > 0
+          ? fmt::format("unpacks one by one the {} tensors in which the loader's workers send a batch",
+                        report::format_value(tensors, report::Unit::count))
+          : "waits for the data loader" + by_workers(e);
   Claim f = claim(
       e, in_main ? RuleId::I01 : RuleId::I02,
-      fmt::format("{} of {} per step: {} {}", ns(per_step), ns(e.step_length()),
-                  host_only ? "the program" : "the device",
-                  hidden    ? "hides for now that the training process itself loads data (num_workers=0)"
-                  : in_main ? "waits while the training process itself loads data (num_workers=0)"
-                  : unpacks ? "unpacks one by one the many tensors in which the loader's workers send a batch"
-                            : "waits for the data loader") +
-          (place                ? ", mostly in " + place->quoted() + place->callee() + place->rest(e.steps())
-           : in_main || unpacks ? ""
-                                : by_workers(e)));
+      fmt::format("{} of {} per step: {} {}{}", ns(per_step), ns(e.step_length()),
+                  host_only ? "the program" : "the device", waits_for,
+                  place ? ", mostly in " + place->quoted() + place->callee() + place->rest(e.steps()) : ""));
   save(f, hidden ? 0 : per_step, in_main ? kWorkerPessimism : kStarvedPessimism,
        host_only ? kSlowedToo : 1.0);
   const std::int64_t recording =
@@ -263,7 +270,7 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
                 "the step without {} {}.{} An IterableDataset must split its data by get_worker_info().",
                 workers, host_only ? "" : ", pin_memory=True", ns(batch), host_only ? "loading" : "that wait",
                 ns(rest), place ? fmt::format(" Or do less in {}, or do it once.", place->spoken()) : "")
-      : unpacks
+      : tensors > 0
           ? "Let collate_fn join the samples in the worker into a few tensors per batch: torch.stack, "
             "torch.cat, "
             "pad_sequence. Each tensor costs a file descriptor and a message between the processes, however "
@@ -338,7 +345,7 @@ of batches: kQueueFetch per batch of worker processes is subtracted first.
 Names up to three lines that hold kSomeOfCost of the workers' time, if workers were sampled (*Lines of workers* of
 `lines`); so do I03 and I04.
 
-Where the main thread spends kMuchUnpacking of that time unpacking tensors (`lines`: unpacking), the finding says so,
+Where the main thread spends kMuchUnpacking of that time unpacking tensors (`lines`: unpacking), kManyTensors per batch or more, the finding says so,
 and proposes to join them.
 
 Saving: replay without data loading. The low end is kStarvedPessimism of it: the cores may be used up. Without

@@ -50,6 +50,11 @@ class Loop {
     events_.add("cpu_op", name, 5, 5, at_, length, args);
     return *this;
   }
+  /// A range of the program that begins now; time does not pass.
+  Loop& within(const std::string& name, int length) {
+    events_.add("user_annotation", name, 5, 5, at_, length);
+    return *this;
+  }
   Loop& beside(const std::string& name, int from, int length) {
     events_.add("user_annotation", name, 5, 9, at_ + from, length);
     return *this;
