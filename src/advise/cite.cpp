@@ -181,6 +181,31 @@ std::string all_at_once(std::string_view range) {
       name.empty() ? "" : fmt::format("{}: ", name));
 }
 
+namespace {
+
+bool has_needless_groups(const Evidence& e) {
+  const std::int64_t groups = e.fact(&Facts::parameter_groups);
+  return groups >= kManyGroups && groups >= 2 * e.fact(&Facts::different_groups);
+}
+
+}  // namespace
+
+std::string needless_groups(const Evidence& e) {
+  if (!has_needless_groups(e)) return "";
+  const std::int64_t different = e.fact(&Facts::different_groups);
+  return fmt::format(": it has {} parameter groups, of {} setting{}", e.fact(&Facts::parameter_groups),
+                     different, different == 1 ? "" : "s");
+}
+
+std::string merged_groups(const Evidence& e) {
+  if (!has_needless_groups(e)) return "";
+  return fmt::format(
+      "Merge its parameter groups into {}, one for each learning rate, weight decay and so on: foreach and "
+      "fused "
+      "optimizers run once per group. Then ",
+      e.fact(&Facts::different_groups));
+}
+
 std::string device_graphs(const Evidence& e) {
   switch (maker_of(busiest_device(e))) {
     case Maker::nvidia:

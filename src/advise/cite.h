@@ -46,6 +46,11 @@ double expected_bus_rate(const Evidence& evidence, std::int64_t ranks);
 /// The option with which an optimizer updates many parameters per launch. `range`: "Optimizer.step#SGD.step".
 std::string all_at_once(std::string_view range);
 
+/// ": it has 198 parameter groups, of 12 different settings", or "" if few could be merged.
+std::string needless_groups(const Evidence& evidence);
+/// "Merge them into 12, one for each setting: foreach and fused optimizers run once per group. Then ", or "".
+std::string merged_groups(const Evidence& evidence);
+
 /// `text` with each "<<on NVIDIA||on AMD||elsewhere>>" replaced by the words for this device.
 std::string worded(const Evidence& evidence, std::string_view text);
 

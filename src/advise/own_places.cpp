@@ -63,6 +63,7 @@ class Tree {
   const LineNode* parent(const LineNode& node) const {
     return node.parent < 0 ? nullptr : &all_[static_cast<std::size_t>(node.parent)];
   }
+  std::int64_t all(const LineNode& node) const { return node.*cost_; }
   /// Of the cost, what no line below the node holds.
   std::int64_t own(const LineNode& node) const { return own_[index(node)]; }
   std::int64_t whole() const {
@@ -136,7 +137,7 @@ std::vector<CostOfLine> costs_of_callers(const Evidence& e, const Tree& tree, co
     if (caller == nullptr || same_line(*caller, *node) || is_whole_program(e, *caller)) continue;
     auto& [line, cost] = lines[caller->place()];
     line = caller;
-    cost += tree.own(*node);
+    cost += place.what == OwnPlace::What::call ? tree.all(*node) : tree.own(*node);
   }
   return dearest_first(lines);
 }

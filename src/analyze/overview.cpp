@@ -95,6 +95,10 @@ RankFacts facts_of(const Derived& derived, const Rank& rank) {
   if (rank.training.seen) {
     facts.anomaly = rank.training.anomaly;
     facts.deterministic = rank.training.deterministic;
+    if (rank.training.groups > 0) {
+      facts.parameter_groups = rank.training.groups;
+      facts.different_groups = rank.training.different_groups;
+    }
     facts.input_tensors = rank.training.input_tensors;
     facts.input_gradients = rank.training.input_elements;
     facts.input_shape = rank.training.input_shape;
@@ -234,6 +238,8 @@ const report::FactSheet<RankFacts> kRecordedCounts{
      {"op_threads", &RankFacts::op_threads, true},
      {"anomaly", &RankFacts::anomaly, true},
      {"deterministic", &RankFacts::deterministic, true},
+     {"parameter_groups", &RankFacts::parameter_groups, true},
+     {"different_groups", &RankFacts::different_groups, true},
      {"gradients", &RankFacts::gradients, true},
      {"unread_parameters", &RankFacts::unread_parameters, true},
      {"unread_gradients", &RankFacts::unread_gradients, true},

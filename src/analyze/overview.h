@@ -21,7 +21,9 @@ struct RankFacts : derive::Capture {
                cores = report::kNoInt;       ///< of the machine, if the file says so
   std::int64_t op_threads = report::kNoInt;  ///< threads that an operator may use
   std::int64_t anomaly = report::kNoInt, deterministic = report::kNoInt;  ///< PyTorch's switches; 1: on
-  std::int64_t gradients = report::kNoInt;  ///< elements of all gradients in one step
+  std::int64_t parameter_groups = report::kNoInt,
+               different_groups = report::kNoInt;  ///< of one optimizer; by settings
+  std::int64_t gradients = report::kNoInt;         ///< elements of all gradients in one step
   std::int64_t unread_parameters = report::kNoInt,
                unread_gradients = report::kNoInt;  ///< with a gradient that no optimizer reads; elements
   std::string unread_names;                        ///< the first of them

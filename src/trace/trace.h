@@ -101,6 +101,7 @@ struct Training {
   std::string unread_names;                                 ///< the first, with commas
   std::int64_t input_tensors = 0, input_elements = 0;  ///< with a gradient, in no module and no optimizer
   std::string input_shape;                             ///< of the largest, "[5000, 768]"
+  std::int64_t groups = 0, different_groups = 0;       ///< of one optimizer's parameters; by their settings
   std::vector<Embedding> embeddings;                   ///< with dense gradients
 };
 

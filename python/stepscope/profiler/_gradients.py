@@ -44,10 +44,13 @@ class Training:
         """By id: those that no optimizer has read so far."""
         self.inputs = {id(t): Unread(t, "") for t in live_leaves(torch, objects)}
         """The same of tensors that are no parameters."""
+        self.groups = (0, 0)
+        """Parameter groups of the optimizer that has most, and how many different settings they have."""
         self.after(optimizer)
 
     def after(self, optimizer: Any) -> None:
         """``optimizer`` has made a step: it has read its gradients."""
+        self.groups = max(self.groups, (len(optimizer.param_groups), len({settings_of(group) for group in optimizer.param_groups})))
         for group in optimizer.param_groups:
             for tensor in group["params"]:
                 for unread in (self.parameters, self.inputs):
@@ -59,6 +62,7 @@ class Training:
         parameters, inputs = ([one for one in of.values() if complete and one.tensor() is not None] for of in (self.parameters, self.inputs))
         largest = max(inputs, key=lambda one: one.elements, default=None)
         return self.facts | {
+            "groups": {"all": self.groups[0], "different": self.groups[1]},
             "unread": {
                 "parameters": len(parameters),
                 "elements": sum(one.elements for one in parameters),
@@ -75,6 +79,15 @@ class Training:
         """Adds ``training`` to the recording, as far as it has room."""
         with contextlib.suppress(ProfilerError):
             recording.metadata("training", json.dumps(self.told(complete)))
+
+
+def settings_of(group: dict[str, Any]) -> tuple[Any, ...]:
+    """Equal for parameter groups that could be one. A setting that is a tensor is only equal to itself: its value may be on a device."""
+    return tuple((name, value if is_plain(value) else id(value)) for name, value in sorted(group.items()) if name != "params")
+
+
+def is_plain(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, str, type(None))) or (isinstance(value, tuple) and all(map(is_plain, value)))
 
 
 class Unread:

@@ -50,6 +50,16 @@ def test_gradients_that_no_optimizer_reads():
     assert facts["anomaly"] is False and facts["deterministic"] is False
 
 
+def test_parameter_groups_by_their_settings():
+    model = Model()
+    groups = [{"params": [p], "lr": 0.1 if p.dim() > 1 else 0.2} for p in model.parameters()]
+    many, one = torch.optim.SGD(groups, lr=1.0), torch.optim.SGD(model.head.parameters(), lr=0.1)
+    assert of_model(model, [one, many], torch.tensor([1]))["groups"] == {"all": 5, "different": 2}
+    many.param_groups[0]["lr"] = torch.tensor(0.1)
+    many.param_groups[1]["lr"] = torch.tensor(0.1)
+    assert facts_of([many])["groups"] == {"all": 5, "different": 4}
+
+
 def test_gradients_that_another_optimizer_reads_later():
     model = Model()
     words = torch.optim.SGD(model.words.parameters(), lr=0.1)

@@ -37,6 +37,7 @@ namespace stepscope::advise {
   X(std::int64_t, kManyFills, 20, "fills per zero_grad; bucket copies per step", "none when gradients are set to None") \
   X(double, kMultiTensorLeast, 0.5, "of an optimizer's loop: saved by updating many parameters at once, at least", "chosen") \
   X(double, kMultiTensorOnCpuLeast, 0.25, "of an optimizer's loop on a CPU, where a fused optimizer still computes: saved at least", "0.27 and 0.39 measured by stepscope try on the mended stamp_pairs and tile_defects of bench/unseen") \
+  X(std::int64_t, kManyGroups, 8, "parameter groups: worth merging", "chosen") \
   X(double, kMultiTensorMost, 0.85, "of an optimizer's loop: saved by updating many parameters at once, at most", "chosen: 30 launches for 400 parameters, and their host work") \
   X(double, kOptimizerShare, 0.05, "of the window: the optimizer, where only a CPU works", "3 to 4 % in small programs that are healthy") \
   X(double, kZeroFillMost, 1.4, "of the fills' time on the CPU: saved at most", "1.0 to 1.5 in real programs: gradients that are kept are also read and added to") \
@@ -187,7 +188,7 @@ namespace stepscope::advise {
   X(std::int64_t, kManyTensors, 16, "tensors per batch: worth joining", "chosen; jet_tagger and orchard_fruit of bench/unseen send 192 and 160") \
   X(double, kParametrizedShare, 0.05, "of the window: computing parametrized weights", "measured: 0.02 where it is done once per step, 0.15 and 0.22 at each moment (turbine_flow, verse_chars of bench/unseen)") \
   X(double, kParametrizedLeast, 1.0, "of that time: saved at least", "the backward pass goes through each computation, too; one of them per pass stays") \
-  X(double, kParametrizedMost, 3.0, "of that time: saved at most, as the backward pass through it takes about twice as long", "2.5 and 2.1 were saved in turbine_flow and verse_chars of bench/unseen") \
+  X(double, kParametrizedMost, 4.5, "of that time: saved at most, as the backward pass through it takes longer", "2.1 to 4.3 times were saved in verse_chars, turbine_flow, tide_gauge and town_load of bench/unseen") \
   X(double, kFftShare, 0.02, "of the window: Fourier transforms of an awkward length", "as kScatteredShare") \
   X(double, kFftLeast, 0.5, "of that time: saved at least by another length", "measured: at a prime factor of 67, a real transform took 2.6 times as long per point; fast lengths need up to a tenth more points") \
   X(double, kFftMost, 0.95, "of that time: saved at most", "measured: at a prime factor of 2,311, it took 13 times as long per point") \

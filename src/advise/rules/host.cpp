@@ -200,7 +200,8 @@ std::optional<Claim> optimizer_loop(const Evidence& e, Bound bound) {
                   fmt::format("The optimizer launches {} kernels per step, median {}{}",
                               format_value(steps.events / steps.ranges, Unit::count),
                               report::format_rough(static_cast<double>(steps.median), Unit::ns),
-                              in_whole_microseconds(steps) ? " (the file has only whole µs)" : ""));
+                              in_whole_microseconds(steps) ? " (the file has only whole µs)" : "") +
+                      needless_groups(e));
   f.shortens_kernels = bound != Bound::host;  // if the host limits, shorter kernels save nothing
   save(f, claimed_by(e, steps, f), kMultiTensorLeast, kMultiTensorMost);
   const Scale::What what = f.shortens_kernels ? Scale::What::op : Scale::What::host;
@@ -210,7 +211,7 @@ std::optional<Claim> optimizer_loop(const Evidence& e, Bound bound) {
   f.because = fmt::format("{} launches are counted; multi-tensor optimizers need about 30",
                           format_value(steps.events / steps.ranges, Unit::count));
   f.evidence = {see::launches("calls"), see::call_tree("Optimizer.step")};
-  f.remedy = all_at_once(steps.name);
+  f.remedy = merged_groups(e) + all_at_once(steps.name);
   f.verify = "Under 50 kernels in Optimizer.step, with multi_tensor_apply or fused in their names.";
   return f;
 }
@@ -274,6 +275,9 @@ these ranges and, unless the host limits, of their kernels' time.
 Without a device: fires with at least kManyLaunches operators per optimizer step, shorter than kShortKernel on
 average, if they take kOptimizerShare of the window; saving: kMultiTensorOnCpuLeast to kMultiTensorMost of the host time minus what recording cost. The high end subtracts only
 kSureRecording of that cost.
+
+Where the optimizer has kManyGroups parameter groups or more (`parameter_groups` of `overview`), twice as many as they have
+different settings, the finding says so and proposes to merge them.
 
 Silent on: fused and foreach optimizers; loops that the device hides, as their saving is under a hundredth of
 the step; optimizers with long kernels.)"},

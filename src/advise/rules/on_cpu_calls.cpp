@@ -49,13 +49,14 @@ std::optional<Claim> optimizer_on_cpu(const Evidence& e) {
   Claim f =
       claim(e, RuleId::H03,
             fmt::format("The optimizer calls {} operators per step, {} each on average",
-                        format_value(steps.ops / steps.ranges, Unit::count), ns(steps.host / steps.ops)));
+                        format_value(steps.ops / steps.ranges, Unit::count), ns(steps.host / steps.ops)) +
+                needless_groups(e));
   save_recorded(f, e, steps.host, steps.recording, kMultiTensorOnCpuLeast, kMultiTensorMost);
   f.confidence = Confidence::high;
   f.because = "such short operators take longer to call than to compute";
   f.evidence = {see::call_tree(
       fmt::format("Optimizer.step, {}{}", per_step(e, steps.host), with_recording(e, steps.recording)))};
-  f.remedy = all_at_once(steps.name);
+  f.remedy = merged_groups(e) + all_at_once(steps.name);
   f.verify = "A few operators in Optimizer.step, with _fused or _foreach in their names.";
   return f;
 }

@@ -27,6 +27,24 @@ TEST(OnCpu, OptimizerThatWorksParameterByParameter) {
   EXPECT_FALSE(advice_of(long_ones).has("H03"));
 }
 
+// Groups that could be one: at least 8, twice as many as settings.
+TEST(OnCpu, ParameterGroupsToMerge) {
+  const auto optimizer = [](int groups, int different) {
+    return advice_of(
+        [](Loop& l) { l.op("aten::mm", 2000).ops_in("Optimizer.step#SGD.step", 100, 10); },
+        fmt::format(R"("training": {{"gradients": 8, "groups": {{"all": {}, "different": {}}}}},)", groups,
+                    different));
+  };
+  const Advice advice = optimizer(198, 12);
+  EXPECT_EQ(advice.cell("H03", "title"),
+            "The optimizer calls 100 operators per step, 10.0 µs each on average: it has 198 parameter "
+            "groups, of 12 "
+            "settings");
+  EXPECT_TRUE(advice.cell("H03", "remedy").starts_with("Merge its parameter groups into 12"));
+  for (const auto& [groups, different] : {std::pair(7, 1), std::pair(8, 5)})
+    EXPECT_TRUE(optimizer(groups, different).cell("H03", "remedy").starts_with("torch.optim.SGD(")) << groups;
+}
+
 // 20 fills of 10 µs: recording cost 24 of 200 µs.
 TEST(OnCpu, GradientsFilledWithZeros) {
   const Advice advice =

@@ -45,13 +45,15 @@ std::optional<Claim> pointwise_on_cpu(const Evidence& e) {
   const std::string where = place ? fmt::format("; {} of it by {}{}{}", ns(place->cost / e.steps()),
                                                 place->quoted(), place->called_by(), place->rest(e.steps()))
                                   : "";
+  // A line's part also counts operators that call element-wise ones without input shapes of their own.
+  const std::int64_t time = place ? std::max(work.time, place->cost) : work.time;
   Claim f = claim(
       e, RuleId::K01,
       fmt::format("{} of {} per step goes into element-wise operators that each read and write memory{}",
-                  ns(work.time / e.steps()), ns(e.step_length()), where));
+                  ns(time / e.steps()), ns(e.step_length()), where));
   const bool of_one_line =
-      place && static_cast<double>(place->cost) >= kMostOfCost * static_cast<double>(work.time);
-  save(f, work.time / e.steps(), kFusedLeast,
+      place && static_cast<double>(place->cost) >= kMostOfCost * static_cast<double>(time);
+  save(f, time / e.steps(), kFusedLeast,
        of_one_line ? kSlowedToo : std::max(kFusedMost, report::ratio(work.chained, work.time)));
   f.confidence = Confidence::medium;
   f.because =

@@ -104,8 +104,10 @@ std::optional<Claim> short_operators(const Evidence& e, Bound bound) {
   const std::int64_t parameters = e.launched_in(kAccumulate).ranges;
   const bool loops = placed_well && place->repeats > parameters && cost <= kCallAlone * sums->short_ops;
   save(f, cost / e.steps(), loops ? kShortLeast : 0, kShortMost);
-  f.confidence = Confidence::medium;
-  f.because = "such short operators take about as long to call as to compute";
+  f.confidence = loops ? Confidence::medium : Confidence::low;
+  f.general = !loops;
+  f.because = loops ? "such short operators take about as long to call as to compute"
+                    : "they may be the layers of a model, or compute longer than they take to call";
   f.evidence = {see::lines(fmt::format("calling, {}, {} of it in the backward pass", per_step(e, cost),
                                        percent(report::ratio(sums->back, cost))))};
   f.remedy = fmt::format(
@@ -169,7 +171,8 @@ them. The line is the one that calls most of them, forward and backward; without
 
 Saving: kShortLeast to kShortMost of that time. From 0 if no line calls most of them, or none of its operators
 runs more often than the model has parameters with gradients: then they may be layers. From 0, too, if they take more than
-kCallAlone on average: then they compute.
+kCallAlone on average: then they compute. Then confidence is low, and the finding comes
+behind others as H10 does.
 
 Silent on: the optimizer's operators (H03).)"},
     {RuleId::H23, "a parametrized weight is computed at each access", false, parametrized_again,

@@ -96,7 +96,7 @@ TEST(OwnLines, ManyLinesOfOneCall) {
                                    {"train.py(36): read", 115}});
   EXPECT_EQ(advice.cell("H11", "title"),
             "800 µs of 1.00 ms per step are spent in train.py:20 (batch), outside forward, backward and "
-            "optimizer; of it "
+            "optimizer, called by train.py:9 (main); of it "
             "200 µs in train.py:31 (read), 150 µs in train.py:33 (read), 140 µs in train.py:34 (read)");
 }
 
@@ -292,7 +292,7 @@ TEST(OwnLines, AParametrizedWeightAtEachAccess) {
       "600 µs of 10.0 ms per step: a parametrized weight is computed anew at each access, up to 6 times, in "
       "train.py:30 (forward), called by train.py:9 (main)");
   EXPECT_EQ(advice.cell("H23", "saving_low"), "600000");
-  EXPECT_EQ(advice.cell("H23", "saving_high"), "1800000");
+  EXPECT_EQ(advice.cell("H23", "saving_high"), "2700000");
   EXPECT_FALSE(parametrized(1, 600).has("H23"));  // once per step
   EXPECT_FALSE(parametrized(4, 100).has("H23"));
 }

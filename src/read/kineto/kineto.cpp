@@ -96,6 +96,8 @@ trace::Training training_of(const element& info) {
     of.input_elements = count(inputs["elements"]);
     of.input_shape = text(inputs, "shape");
   }
+  of.groups = count(info["groups"]["all"]);
+  of.different_groups = std::min(of.groups, count(info["groups"]["different"]));
   simdjson::dom::array list;
   if (info["unread"]["names"].get_array().get(list) == simdjson::SUCCESS)
     for (const element name : list)
