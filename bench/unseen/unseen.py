@@ -66,13 +66,10 @@ def recorded(python, folder, name, source, scratch):
             lines = run([str(python.parent / "stepscope"), "record", "-o", str(target), "--", str(python), f"{name}.py"], folder)
         traces = sorted(target.rglob("*.stepscope"))
     else:
-        ranks = target
-        if not ranks.exists():
-            target = target.with_suffix(".json")
-        if not target.exists():
+        ranks, target = target, target.with_suffix(".json")
+        if not ranks.exists() and not target.exists():
             lines = run([str(python), str(HERE / "profiled.py"), str(target), f"{name}.py"], folder)
-        if ranks.exists():
-            target = ranks
+        target = ranks if ranks.exists() else target
         traces = sorted(ranks.glob("*.json")) or [target]
     answer = answers.answer_of(traces[0] if len(traces) == 1 else target)
     return {"headline": answer.headline, "bound": answer.bound, "step_ms": answer.step / 1e6, "own_step_ms": float(said(lines, "step_ms=") or 0),

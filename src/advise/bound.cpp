@@ -139,11 +139,8 @@ std::string phases_of_step(const Evidence& e) {
 }
 
 /// "; collectives that nothing hides take 16.5 ms of it", or "".
-std::string collectives_on_cpu(const Evidence& e) {
-  std::int64_t exposed = 0;
-  for (const analyze::HostCollectives* of :
-       e.mine(e.reports().host_time.collectives, "Collectives on the CPU"))
-    report::add_to(exposed, of->exposed);
+std::string exposed_collectives(const Evidence& e) {
+  const std::int64_t exposed = collectives_on_cpu(e).exposed;
   return e.share(exposed) < kInformedShare
              ? ""
              : fmt::format("; collectives that nothing hides take {} of it", ns(exposed / e.steps()));
@@ -151,7 +148,7 @@ std::string collectives_on_cpu(const Evidence& e) {
 
 std::string host_times(const Evidence& e) {
   const std::string phases = phases_of_step(e);
-  if (!phases.empty()) return phases + collectives_on_cpu(e) + ".";
+  if (!phases.empty()) return phases + exposed_collectives(e) + ".";
   return fmt::format("{} takes {}.", e.fact(&Facts::complete_steps) > 0 ? "a step" : "the recording",
                      ns(e.step_length()));
 }

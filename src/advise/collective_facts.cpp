@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "advise/cite.h"
 #include "advise/rules/constants.h"
+#include "report/statistics.h"
 
 namespace stepscope::advise {
 
@@ -165,6 +167,23 @@ std::pair<double, double> bubble_shares(const Evidence& e, std::int64_t pipeline
     if (stage.pipeline == pipeline)
       range = {std::min(range.first, stage.bubble_share), std::max(range.second, stage.bubble_share)};
   return range;
+}
+
+CollectivesOnCpu collectives_on_cpu(const Evidence& e) {
+  CollectivesOnCpu sum;
+  std::vector<double> shares;
+  for (const analyze::HostCollectives* step :
+       e.mine(e.reports().host_time.collectives, "Collectives on the CPU")) {
+    ++sum.steps;
+    sum.count += step->collectives;
+    report::add_to(sum.total, step->total);
+    report::add_to(sum.exposed, step->exposed);
+    report::add_to(sum.before, step->before_first);
+    if (step->backward > 0) shares.push_back(report::ratio(step->before_first, step->backward));
+  }
+  std::sort(shares.begin(), shares.end());
+  if (!shares.empty()) sum.median_before = shares[shares.size() / 2];
+  return sum;
 }
 
 }  // namespace stepscope::advise

@@ -66,6 +66,15 @@ const analyze::PipelineStage* pipeline_stage(const Evidence& evidence);
 /// The least and the largest share of the bubble over the stages of a pipeline.
 std::pair<double, double> bubble_shares(const Evidence& evidence, std::int64_t pipeline);
 
+/// Sums over the rank's collectives on the CPU, ns in the window.
+struct CollectivesOnCpu {
+  std::int64_t steps = 0, count = 0, total = 0;
+  std::int64_t exposed = 0;  ///< of `total`, while the main thread does not compute
+  std::int64_t before = 0;   ///< of the backward pass, before the first one
+  double median_before = 0;  ///< the same as a share, median over steps
+};
+CollectivesOnCpu collectives_on_cpu(const Evidence& evidence);
+
 /// Reductions of gradients that begin when the backward pass is nearly over; means over steps, ns.
 struct LateReduction {
   double before = 0;  ///< share of the backward pass that is over by then, median over steps

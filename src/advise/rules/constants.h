@@ -190,8 +190,8 @@ namespace stepscope::advise {
   X(double, kParametrizedLeast, 1.0, "of that time: saved at least", "the backward pass goes through each computation, too; one of them per pass stays") \
   X(double, kParametrizedMost, 4.5, "of that time: saved at most, as the backward pass through it takes longer", "2.1 to 4.3 times were saved in verse_chars, turbine_flow, tide_gauge and town_load of bench/unseen") \
   X(double, kFftShare, 0.02, "of the window: Fourier transforms of an awkward length", "as kScatteredShare") \
-  X(double, kFftLeast, 0.5, "of that time: saved at least by another length", "measured: at a prime factor of 67, a real transform took 2.6 times as long per point; fast lengths need up to a tenth more points") \
-  X(double, kFftMost, 0.95, "of that time: saved at most", "measured: at a prime factor of 2,311, it took 13 times as long per point") \
+  X(double, kFftLeast, 0.5, "of that time: saved at least by another length", "measured: at a prime factor of 67, a point took 3.4 times as long (bench/fft_lengths.py); fast lengths need up to a tenth more points") \
+  X(double, kFftMost, 0.95, "of that time: saved at most", "measured: at a prime factor of 2,311, a point took 14 times as long (bench/fft_lengths.py)") \
   X(double, kCrossedLeast, 0.8, "of that work: saved at least", "what is left has N of N × N elements; operators that only look alike may be wanted") \
   X(double, kPaddingShare, 0.25, "of the elements of padded batches: padding", "0.61 in batches drawn at random, 0.02 in batches by length (saga_words in bench/unseen)") \
   X(double, kPaddingLeast, 0.4, "of that share of the forward and the backward pass: saved at least", "0.71 in saga_words: batches by length are never without padding") \

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "advise/collective_facts.h"
 #include "advise/rules/constants.h"
 #include "advise/rules/families.h"
 #include "advise/say.h"
@@ -100,20 +101,15 @@ std::optional<Claim> reduced_too_often(const Evidence& e, Bound bound) {
   const std::int64_t passes = e.fact(&Facts::ddp_calls) / e.steps();
   if (bound != Bound::host_only || passes < 2 || e.fact(&Facts::complete_steps) < kStepsToTrust)
     return std::nullopt;
-  std::int64_t count = 0, exposed = 0;
-  for (const analyze::HostCollectives* step :
-       e.mine(e.reports().host_time.collectives, "Collectives on the CPU")) {
-    count += step->collectives;
-    report::add_to(exposed, step->exposed);
-  }
-  if (count < passes * e.steps() || e.share(exposed) < kCollectiveShare) return std::nullopt;
+  const CollectivesOnCpu all = collectives_on_cpu(e);
+  if (all.count < passes * e.steps() || e.share(all.exposed) < kCollectiveShare) return std::nullopt;
   Claim f = claim(e, RuleId::N12,
                   fmt::format("Gradients are reduced in each of {} backward passes per optimizer step, {} "
                               "collectives per step: {} of {} per step are not hidden by compute",
-                              passes, format_value(count / e.steps(), Unit::count), ns(exposed / e.steps()),
-                              ns(e.step_length())));
+                              passes, format_value(all.count / e.steps(), Unit::count),
+                              ns(all.exposed / e.steps()), ns(e.step_length())));
   const double saved = 1 - 1 / static_cast<double>(passes);
-  save(f, exposed / e.steps(), kHiddenLeast * saved, kSlowedToo * saved);
+  save(f, all.exposed / e.steps(), kHiddenLeast * saved, kSlowedToo * saved);
   f.confidence = Confidence::high;
   f.because = "the passes, the collectives and the optimizer's steps are in the file";
   f.evidence = {see::host_time("collectives on the CPU")};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "advise/collective_facts.h"
 #include "advise/own_places.h"
 #include "advise/rules/constants.h"
 #include "advise/rules/on_cpu.h"
@@ -45,7 +46,7 @@ std::optional<Claim> pointwise_on_cpu(const Evidence& e) {
   const std::string where = place ? fmt::format("; {} of it by {}{}{}", ns(place->cost / e.steps()),
                                                 place->quoted(), place->called_by(), place->rest(e.steps()))
                                   : "";
-  // A line's part also counts operators that call element-wise ones without input shapes of their own.
+  // The whole holds only calls whose amount of work is known; a line's part holds all.
   const std::int64_t time = place ? std::max(work.time, place->cost) : work.time;
   Claim f = claim(
       e, RuleId::K01,
@@ -92,29 +93,6 @@ std::optional<Claim> double_precision_on_cpu(const Evidence& e) {
 
 namespace {
 
-/// Sums over a rank's collectives on the CPU, ns in the window.
-struct CollectivesOnCpu {
-  std::int64_t steps = 0, count = 0, total = 0, exposed = 0, before = 0;
-  double median_before = 0;  ///< median share of the backward pass before the first one
-};
-CollectivesOnCpu collectives_on_cpu(const Evidence& e) {
-  CollectivesOnCpu sum;
-  if (!computes_on_cpu(e)) return sum;
-  std::vector<double> shares;
-  for (const analyze::HostCollectives* step :
-       e.mine(e.reports().host_time.collectives, "Collectives on the CPU")) {
-    ++sum.steps;
-    sum.count += step->collectives;
-    report::add_to(sum.total, step->total);
-    report::add_to(sum.exposed, step->exposed);
-    report::add_to(sum.before, step->before_first);
-    if (step->backward > 0) shares.push_back(report::ratio(step->before_first, step->backward));
-  }
-  std::sort(shares.begin(), shares.end());
-  if (!shares.empty()) sum.median_before = shares[shares.size() / 2];
-  return sum;
-}
-
 bool too_many(const Evidence& e, const CollectivesOnCpu& all) {
   return all.count >= kManyCollectives * e.steps() && e.share(all.exposed) >= kCollectiveShare;
 }
@@ -123,7 +101,7 @@ bool too_many(const Evidence& e, const CollectivesOnCpu& all) {
 
 std::optional<Claim> many_collectives_on_cpu(const Evidence& e) {
   const CollectivesOnCpu all = collectives_on_cpu(e);
-  if (!too_many(e, all)) return std::nullopt;
+  if (!computes_on_cpu(e) || !too_many(e, all)) return std::nullopt;
   const auto place = dearest_place(e, &analyze::LineNode::communicating);
   Claim f = claim(
       e, RuleId::N02,
@@ -207,10 +185,10 @@ std::optional<Claim> waiting_for_rank_on_cpu(const Evidence& e) {
   const bool known =
       static_cast<double>(longer.excess() * e.steps()) >= kExplainedWait * static_cast<double>(cost);
   Claim f = claim(e, RuleId::N05,
-                  fmt::format("{} of {} per step: this rank waits for rank {} in collectives{}",
+                  fmt::format("{} of {} per step: this rank waits in collectives for rank {}{}",
                               ns(mine / e.steps()), ns(e.step_length()), late.rank,
                               !known ? ""
-                                     : fmt::format(", whose {} takes {}, and {} here", spoken(longer.phase),
+                                     : fmt::format(", whose {} takes {} ({} here)", spoken(longer.phase),
                                                    ns(longer.there), ns(longer.here))));
   // Work that is dealt out evenly is not gone: each rank gets a part of what the late one has too much.
   const double dealt_out = 1 - 1 / static_cast<double>(waits.size());
@@ -229,7 +207,7 @@ std::optional<Claim> waiting_for_rank_on_cpu(const Evidence& e) {
 
 std::optional<Claim> late_reduction_on_cpu(const Evidence& e) {
   const CollectivesOnCpu all = collectives_on_cpu(e);
-  if (all.steps == 0 || too_many(e, all) || all.median_before <= kLateReduction ||
+  if (!computes_on_cpu(e) || all.steps == 0 || too_many(e, all) || all.median_before <= kLateReduction ||
       e.share(all.exposed) < kInformedShare)
     return std::nullopt;
   Claim f =

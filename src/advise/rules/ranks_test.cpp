@@ -184,14 +184,14 @@ TEST(RankRules, ALateRankWithoutADevice) {
   ASSERT_TRUE(late);
   EXPECT_EQ(
       late->title,
-      "4.00 ms of 10.0 ms per step: this rank waits for rank 2 in collectives, whose forward pass takes "
-      "1.50 ms, and 1.00 ms here");
+      "4.00 ms of 10.0 ms per step: this rank waits in collectives for rank 2, whose forward pass takes "
+      "1.50 ms (1.00 ms here)");
   EXPECT_TRUE(late->remedy.starts_with("Give each rank as much work")) << late->remedy;
   EXPECT_EQ(late->saving_low, 666'666);
   EXPECT_EQ(late->saving_high, 1'333'333);
   const std::optional<Claim> unexplained = late_rank_among({4'000'000, 3'000'000, 1'000'000}, 1'400'000);
   ASSERT_TRUE(unexplained);
-  EXPECT_TRUE(unexplained->title.ends_with("for rank 2 in collectives")) << unexplained->title;
+  EXPECT_TRUE(unexplained->title.ends_with("in collectives for rank 2")) << unexplained->title;
   EXPECT_FALSE(
       late_rank_among({4'000'000, 3'000'000, 1'600'000}, 1'500'000));  // waits half as long as rank 1
   EXPECT_FALSE(late_rank_among({4'000'000, 290'000, 0}, 1'500'000));

@@ -1,7 +1,9 @@
 #include "analyze/host/call_work.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -76,7 +78,7 @@ bool lies_by_columns(std::string_view dims, std::string_view strides) {
 }
 
 constexpr std::int64_t kAwkwardFactor = 60;
-constexpr std::int64_t kLongestFft = std::int64_t{1} << 32;  // points; longer ones are not factorized
+constexpr std::int64_t kLongestFft = std::int64_t{1} << 26;  // points; longer ones are not factorized
 
 /// What PyTorch's Fourier transforms call, whichever of torch.fft is used.
 enum class Fft : std::uint8_t { none, from_points, from_frequencies };
@@ -92,9 +94,16 @@ std::int64_t largest_prime_factor(std::int64_t n) {
   return std::max(largest, n);
 }
 
+/// The least product of powers of 2, 3 and 5 that is at least `n`.
 std::int64_t next_easy_length(std::int64_t n) {
-  while (largest_prime_factor(n) > 5) ++n;
-  return n;
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (std::int64_t fives = 1; fives < least; fives *= 5)
+    for (std::int64_t of = fives; of < least; of *= 3) {
+      std::int64_t length = of;
+      while (length < n) length *= 2;
+      least = std::min(least, length);
+    }
+  return least;
 }
 
 /// The size of the last dimension of the first operand; 0 if it is not recorded.
@@ -196,7 +205,8 @@ void add_awkward_ffts(std::vector<AwkwardFft>& ffts, const trace::Trace& trace, 
   const trace::ArgReader shapes(trace, rank, "Input Dims");
   const derive::ShapeWindows windows(trace, rank, window);
   struct Sum {
-    std::int64_t calls = 0, time = 0;
+    double calls = 0;
+    std::int64_t time = 0;
     Row first = kNoRow;  // an outermost operator that is no node of autograd
   };
   std::map<std::int64_t, Sum> by_length;
@@ -207,7 +217,7 @@ void add_awkward_ffts(std::vector<AwkwardFft>& ffts, const trace::Trace& trace, 
     const std::int64_t size = fft == Fft::none || windows.lacks(row) ? 0 : last_size(shapes.text(row));
     if (size <= 0 || size > kLongestFft) continue;
     Sum& sum = (fft == Fft::from_points ? by_length : by_frequencies)[size];
-    ++sum.calls;
+    sum.calls += windows.call_scale(e.name[row]);
     report::add_to(sum.time, derive::scaled(e.duration(row), windows.time_scale(e.name[row])));
     const Row call = derive::outermost(rank, row);
     if (sum.first == kNoRow && !derive::is_autograd_node(trace.text(e.name[call]))) sum.first = call;
@@ -216,11 +226,14 @@ void add_awkward_ffts(std::vector<AwkwardFft>& ffts, const trace::Trace& trace, 
   for (const auto& [length, sum] : by_length) {
     const std::int64_t factor = largest_prime_factor(length);
     if (factor <= kAwkwardFactor) continue;
-    AwkwardFft of{rank.rank, length, factor, next_easy_length(length), sum.calls, sum.time, {}, {}};
+    Sum all = sum;
     if (const auto back = by_frequencies.find(length / 2 + 1); back != by_frequencies.end()) {
-      of.calls += back->second.calls;
-      report::add_to(of.time, back->second.time);
+      all.calls += back->second.calls;
+      report::add_to(all.time, back->second.time);
+      by_frequencies.erase(back);  // the next length may have as many
     }
+    AwkwardFft of{rank.rank, length, factor, next_easy_length(length), std::llround(all.calls),
+                  all.time,  {},     {}};
     if (sum.first != kNoRow) {
       of.op = trace.text(e.name[sum.first]);
       of.inputs = shapes.text(sum.first);

@@ -55,9 +55,9 @@ struct AwkwardFft {
 };
 extern const report::Sheet<AwkwardFft> kAwkwardFftSheet;
 
-/// Adds lengths whose largest prime factor is above 60, most time first. At 67, real transforms of 34,304
-/// points took 2.6 times as long per point as at 20,480 = 2^12 × 5; at 127, 5 times; at 2,311, 13 times (MKL
-/// 2024.2, one thread).
+/// Adds lengths whose largest prime factor is above 60, most time first. A point takes this many times as
+/// long as at 20,480 = 2^12 × 5 points (bench/fft_lengths.py, MKL 2024.2, one thread): at a factor of 53, 2.5
+/// times; at 67, 3.4; at 127, 6.0; at 2,311, 14.3.
 void add_awkward_ffts(std::vector<AwkwardFft>& ffts, const trace::Trace& trace, const trace::Rank& rank,
                       timeline::Interval window);
 

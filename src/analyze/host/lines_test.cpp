@@ -92,7 +92,7 @@ TEST(Lines, OfAHookOfTheBackwardPass) {
 }
 
 // Line 36 asks for a gradient [100,300): a pass through mm, in which its node calls another mm. The pass
-// through that one, [400,700), is work of line 36; the pass through the first one, also [700,900), is work of
+// through that one, [420,720), is work of line 36; the pass through the first one, also [720,920), is work of
 // line 20.
 TEST(Lines, OfGradientsOfGradients) {
   EventText events;
@@ -144,6 +144,8 @@ TEST(Lines, FourierTransformsOfAwkwardLengths) {
   events.add("cpu_op", "aten::_fft_c2r", 5, 5, 260, 50, R"("Input Dims": [[4, 10], [], [], []])");
   events.add("cpu_op", "aten::_fft_c2c", 5, 5, 320, 30, R"("Input Dims": [[122], [], [], []])");
   events.add("cpu_op", "aten::_fft_r2c", 5, 5, 400, 90, R"("Input Dims": [[4, 59], [], [], []])");
+  events.add("cpu_op", "aten::_fft_r2c", 5, 5, 500, 90,
+             R"("Input Dims": [[4000000007], [], [], []])");  // too long
   const report::Table ffts = lines_in(events).tables[7];
   EXPECT_EQ(cells(ffts, "length"), (Cells{"134", "122"}));
   EXPECT_EQ(cells(ffts, "factor"), (Cells{"67", "61"}));
