@@ -112,7 +112,7 @@ def added(which, options):
     return {"added": statistics.median(differences), "base": statistics.median(base), "of": differences}
 
 
-BLOCK_S, WARM_UP = 0.4, 20
+BLOCK_S, BLOCKS, WARM_UP = 0.1, 20, 20
 
 
 def block(step, steps):
@@ -121,6 +121,16 @@ def block(step, steps):
     for _ in range(steps):
         step()
     return (time.process_time_ns() - cpu) / steps, (time.perf_counter_ns() - wall) / steps
+
+
+def switch(recording, is_on, on):
+    """Goes on with the recording, or pauses it."""
+    if is_on == on:
+        return
+    if isinstance(recording, Floor):
+        recording.__enter__() if on else recording.__exit__()
+    else:
+        recording.toggle_collection_dynamic(on, recording.activities)
 
 
 def ops_of(step):
@@ -133,24 +143,27 @@ def ops_of(step):
 
 
 def real(which, options, name):
+    """Short blocks with and without recording take turns, on, off, off, on, so that a drift of the machine's speed falls on both."""
     from programs import PROGRAMS
 
     torch.manual_seed(0)
     step = PROGRAMS[name]()
-    steps = max(WARM_UP, round(BLOCK_S * 1e9 / block(step, WARM_UP)[1]))
+    steps = max(1, round(BLOCK_S * 1e9 / block(step, WARM_UP)[1]))
     ops = ops_of(step)
     found = {"cpu": [], "wall": [], "base_cpu": [], "base_wall": []}
-    for turn in range(ROUNDS):
-        cpu, wall = block(step, steps)
-        with profiler(which, options):
-            block(step, WARM_UP)
-            recorded_cpu, recorded_wall = block(step, steps)
-        if turn == 0:
-            continue  # the first recording compiles, loads and maps
-        found["base_cpu"].append(cpu)
-        found["base_wall"].append(wall)
-        found["cpu"].append(recorded_cpu - cpu)
-        found["wall"].append(recorded_wall - wall)
+    with profiler(which, options) as recording:
+        block(step, WARM_UP)
+        is_on = True
+        for _ in range(BLOCKS):
+            both = {True: [], False: []}
+            for on in (True, False, False, True):
+                switch(recording, is_on, on)
+                is_on = on
+                both[on].append(block(step, steps))
+            with_it, without = ([sum(of) / 2 for of in zip(*both[on])] for on in (True, False))
+            for at, kind in enumerate(("cpu", "wall")):
+                found[kind].append(with_it[at] - without[at])
+                found[f"base_{kind}"].append(without[at])
     return {"ops": ops, "steps": steps, **{key: statistics.median(of) for key, of in found.items()}}
 
 

@@ -2,7 +2,7 @@
 
 import struct
 
-HEADER, SEGMENT, BEGIN = 4096, 1 << 20, 1000
+HEADER, UNIT, BEGIN = 4096, 1 << 16, 1000
 TEXT, SIGNATURE, OP, MEMORY = 1, 2, 3, 4
 SESSION, KERNEL, API_CALL = 32, 36, 39
 SHAPES, MEMORY_FLAG, STACKS, FLOPS = 1, 2, 4, 8
@@ -53,12 +53,12 @@ class MadeThread:
 def write(path, threads, flags=0, length=10**9, dropped=0):
     """Writes a recording of those threads, one segment each."""
     pair = struct.Struct("<Qqq")
-    head = b"STEPREC\n" + struct.pack("<IIIIIIII", 1, HEADER, SEGMENT, len(threads), len(threads), 7, 0, flags) + struct.pack("<Q", dropped)
+    head = b"STEPREC\n" + struct.pack("<IIIIIIII", 2, HEADER, UNIT, len(threads), len(threads), 7, 0, flags) + struct.pack("<Q", dropped)
     head += pair.pack(0, 0, 0) + pair.pack(BEGIN, BEGIN, 1_700_000_000_000_000_000 + BEGIN)
     head += pair.pack(BEGIN + length, BEGIN + length, 1_700_000_000_000_000_000 + BEGIN + length)
     body = b""
     for thread in threads:
-        segment = struct.pack("<IIQ16s", 32 + len(thread.records), thread.kernel_id, thread.torch_id, b"python") + thread.records
-        body += segment.ljust(SEGMENT, b"\0")
+        segment = struct.pack("<IIIIQ16s", 40 + len(thread.records), UNIT, thread.kernel_id, 0, thread.torch_id, b"python") + thread.records
+        body += segment.ljust(UNIT, b"\0")
     path.write_bytes(head.ljust(HEADER, b"\0") + body)
     return path

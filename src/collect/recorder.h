@@ -44,8 +44,11 @@ struct Thread {
   Recorder* recorder = nullptr;
   std::uint64_t session = 0;  ///< the recorder's session when the thread last used it; 0: never
   char* segment = nullptr;
-  std::uint32_t used = record::kSegmentBytes;  ///< bytes of the segment
-  std::uint32_t mapped = 0;                    ///< bytes of the segment that have pages
+  std::uint32_t used = 0, end = 0;  ///< bytes of the segment
+  std::uint32_t mapped = 0;         ///< bytes of the segment that have pages
+  std::uint32_t segments = 0;       ///< that it has begun in this recording
+  Thread* next_left = nullptr;      ///< the next place that its thread has left
+  std::uint64_t clock = 0;          ///< tick of the segment's last clock record
   std::uint32_t depth = 0, next_text = 1;
   std::uint32_t ended_ops = 0, ops_with_shapes = 0;
   std::uint64_t torch_thread = 0;
@@ -63,6 +66,7 @@ struct Recorder {
   record::Clock clock;
   std::uint32_t flags;
   int file;
+  std::size_t bytes;                   ///< that are mapped, from the header on
   std::atomic<std::uint64_t> session;  ///< new at each start; ops and ranges open before are dropped
   bool is_closed;                      ///< header and file are gone; guarded by the mutex `claims`
 
@@ -94,6 +98,9 @@ bool stepscope_more_room(Thread* thread, std::uint32_t bytes);
 /// Returns the text in the thread's segment, writing it if needed; there must be room for it.
 const record::Text* stepscope_text(Thread* thread, record::Type type, const char* bytes,
                                    std::uint32_t length);
+
+/// Writes a clock record; there must be room for it.
+void stepscope_tell_clock(Thread* thread);
 
 /// A range that the program marks, on the calling thread. An end closes the innermost open range.
 void stepscope_range_begin(const char* name, std::uint32_t length);
@@ -181,17 +188,34 @@ inline const record::Text* name_of(Thread& thread, const char* name) {
 /// The same text in the thread's current segment.
 inline const record::Text* retold(Thread& thread, const record::Text* text) {
   const char* at = reinterpret_cast<const char*>(text);
-  if (text == nullptr || (at >= thread.segment && at < thread.segment + record::kSegmentBytes)) return text;
+  if (text == nullptr || (at >= thread.segment && at < thread.segment + thread.end)) return text;
   return stepscope_text(&thread, text->type, text->bytes, text->length);
 }
 
-/// Writes an op that ends at `end`. Its name is `frame.name`, or `name` if that is null.
-inline void write_op(Thread& thread, const Frame& frame, const char* name, std::uint64_t end) {
-  if (!has_room(thread)) return;
-  const record::Text* text = frame.name != nullptr ? retold(thread, frame.name) : name_of(thread, name);
-  const record::Text* signature = retold(thread, frame.signature);
+inline bool is_short(const Frame& frame) {
+  return (frame.flags == 0 && frame.scope == record::kFunctionScope) ||
+         (frame.flags == record::kHasSequence && frame.scope <= record::kBackwardScope &&
+          static_cast<std::uint64_t>(frame.sequence) < 1ULL << 48 && frame.forward_thread < 1U << 16);
+}
+
+inline void write_short_op(Thread& thread, const Frame& frame, std::uint32_t names, std::uint64_t end) {
+  const bool forward = frame.scope == record::kFunctionScope;
+  auto& op = next<record::SequencedShortOp>(
+      thread, forward ? record::Type::short_op : record::Type::short_backward_op);
+  op.value = names;
+  op.begin = static_cast<std::uint32_t>(frame.begin - thread.clock);
+  op.duration = static_cast<std::uint32_t>(end - frame.begin);
+  if (frame.flags != 0)
+    op.sequence = static_cast<std::uint64_t>(frame.sequence) | frame.forward_thread << 48;
+  else
+    op.units = sizeof(record::ShortOp) / 8;
+  commit(thread, op);
+}
+
+inline void write_long_op(Thread& thread, const Frame& frame, const record::Text& name,
+                          const record::Text* signature, std::uint64_t end) {
   auto& op = next<record::SequencedOp>(thread, record::Type::op);
-  op.value = text->value;
+  op.value = name.value;
   op.begin = frame.begin;
   op.end = end;
   op.signature = signature == nullptr ? 0 : signature->value;
@@ -205,6 +229,20 @@ inline void write_op(Thread& thread, const Frame& frame, const char* name, std::
     op.units = sizeof(record::Op) / 8;
   }
   commit(thread, op);
+}
+
+/// Writes an op that ends at `end`. Its name is `frame.name`, or `name` if that is null.
+inline void write_op(Thread& thread, const Frame& frame, const char* name, std::uint64_t end) {
+  constexpr std::uint64_t kLongest = UINT32_MAX;
+  if (!has_room(thread)) return;
+  const record::Text* text = frame.name != nullptr ? retold(thread, frame.name) : name_of(thread, name);
+  const record::Text* signature = retold(thread, frame.signature);
+  if (frame.begin > thread.clock + kLongest) [[unlikely]]
+    stepscope_tell_clock(&thread);
+  if (frame.begin >= thread.clock && end - frame.begin <= kLongest && is_short(frame)) [[likely]]
+    write_short_op(thread, frame, text->value | (signature == nullptr ? 0 : signature->value << 16), end);
+  else
+    write_long_op(thread, frame, *text, signature, end);
 }
 
 }  // namespace stepscope::collect

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <barrier>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -200,6 +201,93 @@ TEST_F(Recordings, KeepMetadataWhereOpsFilledTheRest) {
   const trace::Trace trace = read();
   const std::pair<std::string, std::string> told{"note", "\"at the end\""};
   EXPECT_EQ(std::count(trace.ranks[0].metadata.begin(), trace.ranks[0].metadata.end(), told), 1);
+}
+
+std::size_t size_of(const std::string& path) { return std::filesystem::file_size(path); }
+
+// A thread per request: each goes on in what the one before it has left. 2 MiB hold 5000 of them.
+TEST_F(Recordings, AThreadGoesOnWhereAnEndedOneStopped) {
+  constexpr int kThreads = 5000;
+  ASSERT_EQ(stepscope_open(path_.c_str(), 2, 0), 0);
+  stepscope_start();
+  for (int i = 0; i < kThreads; ++i) std::thread([] { range("request"); }).join();
+  stepscope_stop();
+  EXPECT_EQ(stepscope_close(), 0U);
+  const auto file = record::RecordingFile::open(path_);
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(file->recording().notes(), std::vector<std::string>());
+  EXPECT_EQ(file->recording().segments().size(), static_cast<std::size_t>(kThreads));
+  EXPECT_EQ(named(read(), "request"), kThreads);
+}
+
+// 100 threads that are alive together, in 64 KiB each.
+TEST_F(Recordings, ThreadsThatRecordLittleTakeLittle) {
+  constexpr int kThreads = 100;
+  ASSERT_EQ(stepscope_open(path_.c_str(), 8, 0), 0);
+  stepscope_start();
+  std::barrier all(kThreads);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i)
+    threads.emplace_back([&] {
+      range("request");
+      all.arrive_and_wait();
+    });
+  for (std::thread& thread : threads) thread.join();
+  stepscope_stop();
+  EXPECT_EQ(stepscope_close(), 0U);
+  EXPECT_EQ(size_of(path_), record::kHeaderBytes + kThreads * std::size_t{record::kUnitBytes});
+  EXPECT_EQ(named(read(), "request"), kThreads);
+}
+
+// The file is full while a thread that has ended holds half of it: its end is filled, too.
+TEST_F(Recordings, WhatEndedThreadsHoldIsFilled) {
+  ASSERT_EQ(stepscope_open(path_.c_str(), 1, 0), 0);
+  stepscope_start();
+  const std::string note = "note=\"" + std::string(300'000, 'x') + "\"";
+  EXPECT_EQ(stepscope_metadata(note.data(), static_cast<std::uint32_t>(note.size())), 0);
+  for (int i = 0; i < 50'000; ++i) range("work");
+  stepscope_stop();
+  const auto dropped = static_cast<std::ptrdiff_t>(stepscope_close());
+  const std::ptrdiff_t kept = named(read(), "work");
+  EXPECT_EQ(kept + dropped, 50'000);
+  EXPECT_GT(kept, 16'000);  // (1 MiB - the note - margins) / 32 bytes
+}
+
+// Another program cuts the file off: what was there is lost, and the program goes on.
+TEST_F(Recordings, ACutFileDoesNotEndTheProgram) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    stepscope_open(path_.c_str(), 8, 0);
+    stepscope_start();
+    for (int i = 0; i < 1000; ++i) range("before");
+    if (::truncate(path_.c_str(), 0) != 0) ::_exit(2);
+    for (int i = 0; i < 100'000; ++i) range("after");
+    stepscope_stop();
+    stepscope_close();
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+// A bus error of the program's own still ends it.
+TEST_F(Recordings, OtherBusErrorsAreNotTheirs) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    stepscope_open(path_.c_str(), 8, 0);
+    const int file = ::open((path_ + ".own").c_str(), O_RDWR | O_CREAT, 0600);
+    auto* own =
+        static_cast<volatile char*>(::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
+    *own = 1;
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  std::filesystem::remove(path_ + ".own");
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(WTERMSIG(status), SIGBUS);
 }
 
 /// Result of stepscope_open() in a child process that applies `limit` to itself.

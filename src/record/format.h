@@ -1,8 +1,10 @@
 // The layout of a recording: the file that a collector maps while its program runs. The file is complete up
 // to the last committed record even if the program is killed.
 //
-// A page of header, then segments of equal size. A thread claims the next segment and fills it alone, so
-// threads need no lock. Names and signatures are written once per segment, before their first use in it.
+// A page of header, then segments, each behind the one before it. A thread fills its segments alone, so
+// threads need no lock. The first segment of a thread is short, later ones are longer; what an ended thread
+// has left of its segment becomes a segment of another thread. Names and signatures are written once per
+// segment, before their first use in it.
 #pragma once
 
 #include <atomic>
@@ -12,9 +14,10 @@
 namespace stepscope::record {
 
 inline constexpr char kMagic[8] = {'S', 'T', 'E', 'P', 'R', 'E', 'C', '\n'};
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
 inline constexpr std::uint32_t kHeaderBytes = 4096;
-inline constexpr std::uint32_t kSegmentBytes = 1U << 20;
+inline constexpr std::uint32_t kUnitBytes = 1U << 16;     ///< what threads claim of the file, one or more
+inline constexpr std::uint32_t kSegmentBytes = 1U << 20;  ///< most bytes of a segment
 
 /// The unit of a tick.
 enum class Clock : std::uint32_t { monotonic_ns = 0, tsc = 1 };
@@ -27,8 +30,8 @@ struct ClockPair {
 
 struct Header {
   char magic[8];
-  std::uint32_t version, header_bytes, segment_bytes, segment_limit;
-  std::atomic<std::uint32_t> claimed;  ///< segments, up to segment_limit; larger values count as the limit
+  std::uint32_t version, header_bytes, unit_bytes, unit_limit;
+  std::atomic<std::uint32_t> claimed;  ///< units, up to unit_limit; larger values count as the limit
   std::uint32_t pid;
   Clock clock;
   std::uint32_t flags;                 ///< bits of Recorded
@@ -53,10 +56,13 @@ enum Recorded : std::uint32_t {
   kShapesWhileCheap = 64  ///< with kShapes: of all ops only while that costs little, else in windows
 };
 
+inline constexpr std::uint32_t kSegmentAlignment = 64;
 struct SegmentHeader {
   std::atomic<std::uint32_t> committed;  ///< valid bytes of the segment, this header included
+  std::atomic<std::uint32_t> bytes;      ///< from here to the next segment: a multiple of kSegmentAlignment
   std::uint32_t thread;                  ///< kernel id
-  std::uint64_t torch_thread;            ///< PyTorch's number of the thread; 0: not known
+  std::uint32_t unused;
+  std::uint64_t torch_thread;  ///< PyTorch's number of the thread; 0: not known
   char thread_name[16];
 };
 
@@ -70,6 +76,8 @@ enum class Type : std::uint16_t {
   metadata,
   flow,
   op_name,
+  short_op,           ///< an op whose times and numbers are small: ShortOp
+  short_backward_op,  ///< likewise, of the backward pass
   sample = 20,
   counter,
   device_session = 32,
@@ -113,6 +121,21 @@ struct Op : Record {
   std::uint16_t depth;  ///< of a Python call: number of Python calls around it
 };
 static_assert(sizeof(Op) == 32);
+
+/// An op of kFunctionScope or kBackwardScope without other flags than kHasSequence. Record::value: id of its
+/// name | signature << 16; a segment holds fewer texts than 2^16, as each takes 16 bytes or more.
+struct ShortOp : Record {
+  std::uint32_t begin;     ///< ticks after the last clock record before it in the segment
+  std::uint32_t duration;  ///< ticks
+};
+static_assert(sizeof(ShortOp) == 16);
+static_assert(kSegmentBytes / 16 <= 1U << 16);
+
+/// A short op with kHasSequence.
+struct SequencedShortOp : ShortOp {
+  std::uint64_t sequence;  ///< sequence | forward_thread << 48
+};
+static_assert(sizeof(SequencedShortOp) == 24);
 
 /// An op with kHasSequence or kOtherThread.
 struct SequencedOp : Op {

@@ -19,7 +19,9 @@ std::size_t shortest(Type type) {
                                           sizeof(ClockRecord),
                                           sizeof(Text),
                                           sizeof(Flow),
-                                          sizeof(Text)};
+                                          sizeof(Text),
+                                          sizeof(ShortOp),
+                                          sizeof(ShortOp)};
   static constexpr std::size_t kPython[] = {sizeof(Sample), sizeof(Counter)};
   static constexpr std::size_t kDevice[] = {
       sizeof(DeviceSession),   sizeof(DeviceClockPair), sizeof(DeviceAttributes), sizeof(DeviceContext),
@@ -32,6 +34,7 @@ std::size_t shortest(Type type) {
   return in(kBase, Type{}) + in(kPython, Type::sample) + in(kDevice, Type::device_session);
 }
 
+bool is_short(Type type) { return type == Type::short_op || type == Type::short_backward_op; }
 bool has_id(Type type) { return type == Type::text || type == Type::signature || type == Type::op_name; }
 
 /// The length in the record fits into it, and a text is followed by a zero.
@@ -74,19 +77,38 @@ std::size_t resumed(std::span<const char> records, std::size_t at) {
   return records.size();
 }
 
-/// The ids of texts seen in a segment so far.
+/// The ids of texts seen in a segment so far, and its clock.
 class Told {
  public:
-  /// False if the record uses an id that was not seen before.
+  /// False if the record uses an id or a clock that was not seen before.
   bool takes(const Record& record, std::span<const char> bytes) {
     if (has_id(record.type)) return add(record.value);
     if (record.type == Type::counter) return holds(record.value);
-    if (record.type != Type::op) return true;
-    const std::uint32_t signature = copied<Op>(bytes).signature;
-    return holds(record.value) && (signature == 0 || holds(signature));
+    if (record.type == Type::clock) {
+      clock_ = copied<ClockRecord>(bytes).pair.tick;
+    } else if (record.type == Type::op) {
+      const auto op = copied<Op>(bytes);
+      return uses(record.value, op.signature);
+    } else if (is_short(record.type)) {
+      return ends_in_order(copied<ShortOp>(bytes)) && uses(record.value & 0xFFFFU, record.value >> 16U);
+    }
+    return true;
   }
 
  private:
+  bool uses(std::uint32_t name, std::uint32_t signature) const {
+    return holds(name) && (signature == 0 || holds(signature));
+  }
+  /// Ops are written when they end. One that ends long before those written before it counts from a clock
+  /// record that was lost, as do all after it up to the next clock record.
+  bool ends_in_order(const ShortOp& op) {
+    constexpr std::uint64_t kApart = 1U << 20;  // ticks; clock records are 2^32 apart or more
+    if (clock_ == 0) return false;
+    const std::uint64_t end = clock_ + op.begin + op.duration;
+    if (end + kApart < last_end_) clock_ = 0;
+    last_end_ = std::max(last_end_, end);
+    return clock_ != 0;
+  }
   bool add(std::uint32_t id) {
     if (id > kSegmentBytes) return false;
     if (ids_.size() <= id) ids_.resize(id + 1);
@@ -95,6 +117,7 @@ class Told {
   bool holds(std::uint32_t id) const { return id < ids_.size() && ids_[id]; }
 
   std::vector<bool> ids_;
+  std::uint64_t clock_ = 0, last_end_ = 0;
 };
 
 }  // namespace

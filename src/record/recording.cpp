@@ -1,6 +1,7 @@
 #include "record/recording.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "record/device/format.h"
 
@@ -10,7 +11,7 @@ namespace {
 /// Header and SegmentHeader as plain values, copied once: the file may change while it is read.
 struct PlainHeader {
   char magic[8];
-  std::uint32_t version, header_bytes, segment_bytes, segment_limit, claimed, pid;
+  std::uint32_t version, header_bytes, unit_bytes, unit_limit, claimed, pid;
   std::uint32_t clock, flags;
   std::uint64_t dropped;
   ClockPair loaded, begin, end;
@@ -19,7 +20,7 @@ struct PlainHeader {
 };
 static_assert(sizeof(PlainHeader) == sizeof(Header));
 struct PlainSegment {
-  std::uint32_t committed, thread;
+  std::uint32_t committed, bytes, thread, unused;
   std::uint64_t torch_thread;
   char thread_name[16];
 };
@@ -44,35 +45,53 @@ class Contents {
       : file_(file), stopped_(header.end.tick != 0) {
     for (const ClockPair& pair : {header.loaded, header.begin, header.end})
       if (plausible(pair)) pairs.push_back(pair);
-    const std::uint32_t claimed = std::min(header.claimed, header.segment_limit);
-    for (std::uint32_t i = 0; i < claimed; ++i) {
-      const std::size_t from = kHeaderBytes + std::size_t{i} * kSegmentBytes;
-      if (from + sizeof(SegmentHeader) > file.size()) {
-        cut += claimed - i;
-        return;
+    const std::size_t end =
+        kHeaderBytes + std::size_t{std::min(header.claimed, header.unit_limit)} * kUnitBytes;
+    for (std::size_t at = kHeaderBytes; at < end;) {
+      if (at + sizeof(SegmentHeader) > file.size()) {
+        is_cut = true;
+        break;
       }
-      segment(from);
+      const auto head = copied<PlainSegment>(file.subspan(at));
+      const std::size_t size = fits(head, end - at) ? head.bytes : to_next_segment(at, end);
+      segment(at, size, head);
+      at += size;
     }
+    if (is_cut) cut = static_cast<std::int64_t>(end - std::min(end, file.size()));
   }
 
   std::vector<Segment> segments;
   std::vector<ClockPair> pairs;
   DeviceCounts counts{};
-  std::uint32_t cut = 0;           ///< segments
+  bool is_cut = false;
+  std::int64_t cut = 0;            ///< bytes missing at the end
   std::vector<ByteFault> damaged;  ///< one per damaged segment
   std::uint64_t unknown_kinds = 0;
 
  private:
-  void segment(std::size_t from) {
-    const auto head = copied<PlainSegment>(file_.subspan(from));
-    const std::span<const char> room =
-        file_.subspan(from, std::min<std::size_t>(kSegmentBytes, file_.size() - from));
+  static bool fits(const PlainSegment& head, std::size_t rest) {
+    return head.bytes >= sizeof(SegmentHeader) && head.bytes <= std::min<std::size_t>(rest, kSegmentBytes) &&
+           head.bytes % kSegmentAlignment == 0;
+  }
+
+  /// Bytes from a segment whose size was overwritten to the next one that begins with a unit, or to the end.
+  std::size_t to_next_segment(std::size_t from, std::size_t end) const {
+    std::size_t at = from;
+    do at += kUnitBytes - (at - kHeaderBytes) % kUnitBytes;
+    while (at < end && at + sizeof(SegmentHeader) <= file_.size() &&
+           !(fits(copied<PlainSegment>(file_.subspan(at)), end - at) &&
+             copied<PlainSegment>(file_.subspan(at)).committed >= sizeof(SegmentHeader)));
+    return std::min(at, end) - from;
+  }
+
+  void segment(std::size_t from, std::size_t size, const PlainSegment& head) {
+    const std::span<const char> room = file_.subspan(from, std::min(size, file_.size() - from));
     if (head.committed < sizeof(SegmentHeader) && !is_overwritten(room))
       return;  // claimed and never written to
-    const bool is_told = head.committed >= sizeof(SegmentHeader) && head.committed <= kSegmentBytes;
+    const bool is_told = head.committed >= sizeof(SegmentHeader) && head.committed <= size;
     const std::size_t end = is_told ? std::min<std::size_t>(head.committed, room.size()) : room.size();
-    const bool is_cut = is_told && end < head.committed;
-    cut += is_cut;
+    const bool ends_early = is_told && end < head.committed;
+    is_cut |= ends_early;
     Segment out{head.thread,
                 head.torch_thread,
                 text_of(head.thread_name),
@@ -85,7 +104,7 @@ class Contents {
     std::int64_t lost = is_told ? 0 : sizeof(SegmentHeader);
     for (const Stretch& stretch : out.damaged) {
       const bool is_last = stretch.at + stretch.bytes == out.records.size();
-      if (is_last && is_cut) continue;  // reported already
+      if (is_last && ends_early) continue;  // reported already
       lost += static_cast<std::int64_t>(is_last && !is_told ? written(out.records.subspan(stretch.at))
                                                             : stretch.bytes);
     }
@@ -200,9 +219,34 @@ void Times::count_from(const Times& other) {
     pairs_[0].realtime_ns = pairs_[0].monotonic_ns + other.of_monotonic(0);
 }
 
+namespace {
+
+/// The op that a short one stands for.
+SequencedOp lengthened(const Record& record, std::span<const char> bytes, std::uint64_t clock) {
+  SequencedShortOp brief{};
+  std::memcpy(static_cast<void*>(&brief), bytes.data(), std::min(bytes.size(), sizeof brief));
+  SequencedOp op{};
+  op.type = Type::op;
+  op.units = sizeof(Op) / 8;
+  op.value = record.value & 0xFFFFU;
+  op.signature = record.value >> 16U;
+  op.begin = clock + brief.begin;
+  op.end = op.begin + brief.duration;
+  op.scope = record.type == Type::short_op ? kFunctionScope : kBackwardScope;
+  if (bytes.size() < sizeof brief) return op;
+  op.units = sizeof op / 8;
+  op.flags = kHasSequence;
+  op.sequence = static_cast<std::int64_t>(brief.sequence & ((1ULL << 48U) - 1));
+  op.forward_thread = brief.sequence >> 48U;
+  return op;
+}
+
+}  // namespace
+
 bool for_each_record(const Segment& segment,
                      const std::function<void(const Record&, std::span<const char>)>& take) {
   auto damaged = segment.damaged.begin();
+  std::uint64_t clock = 0;
   for (std::size_t at = 0; at < segment.records.size();) {
     if (damaged != segment.damaged.end() && damaged->at == at) {
       at += (damaged++)->bytes;
@@ -213,8 +257,15 @@ bool for_each_record(const Segment& segment,
     const auto record = copied<Record>(rest);
     const std::size_t bytes = record.units * std::size_t{8};
     if (bytes < sizeof(Record) || bytes > rest.size()) return false;
-    take(record, rest.first(bytes));
     at += bytes;
+    if (record.type == Type::short_op || record.type == Type::short_backward_op) {
+      const SequencedOp op = lengthened(record, rest.first(bytes), clock);
+      take(op, {reinterpret_cast<const char*>(&op), op.units * std::size_t{8}});
+      continue;
+    }
+    ClockRecord now;
+    if (record.type == Type::clock && copy_to(now, rest.first(bytes))) clock = now.pair.tick;
+    take(record, rest.first(bytes));
   }
   return segment.damaged.empty();
 }
@@ -240,8 +291,7 @@ Texts::Texts(const Segment& segment) {
 Result<Recording> Recording::open(std::span<const char> file) {
   if (!is_recording(file) || file.size() < kHeaderBytes) return Error{"is not a stepscope recording", "", 0};
   const auto header = copied<PlainHeader>(file);
-  if (header.version != kVersion || header.header_bytes != kHeaderBytes ||
-      header.segment_bytes != kSegmentBytes)
+  if (header.version != kVersion || header.header_bytes != kHeaderBytes || header.unit_bytes != kUnitBytes)
     return Error{"was recorded by another version of stepscope (" + std::to_string(header.version) +
                      "); open it with that version",
                  "", 8};
@@ -255,9 +305,8 @@ Result<Recording> Recording::open(std::span<const char> file) {
   out.worker_ = header.worker;
   Contents contents(file, header);
   out.segments_ = std::move(contents.segments);
-  if (contents.cut > 0)
-    out.lose("The recording is cut off: " + std::to_string(contents.cut) +
-             " segments are missing or incomplete.");
+  if (contents.is_cut)
+    out.lose("The recording is cut off: " + std::to_string(contents.cut) + " bytes are missing at its end.");
   if (!contents.damaged.empty()) {
     out.notes_.push_back(told(contents.damaged, out.segments_.size()));
     out.faults_.insert(out.faults_.end(), contents.damaged.begin(), contents.damaged.end());

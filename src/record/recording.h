@@ -100,7 +100,8 @@ class Texts {
   std::vector<std::string_view> by_id_, overloads_;
 };
 
-/// Calls `take` with each undamaged record of the segment. False if the segment has damaged records.
+/// Calls `take` with each undamaged record of the segment, and with an op for each short op. False if the
+/// segment has damaged records.
 bool for_each_record(const Segment& segment,
                      const std::function<void(const Record&, std::span<const char>)>& take);
 

@@ -29,8 +29,8 @@ struct HeaderForTest : Header {
     std::memcpy(magic, kMagic, sizeof kMagic);
     version = kVersion;
     header_bytes = kHeaderBytes;
-    segment_bytes = kSegmentBytes;
-    segment_limit = 4;
+    unit_bytes = kUnitBytes;
+    unit_limit = 64;
     claimed = 1;
     pid = 7;
     begin = {1000, 1000, 1'700'000'000'000'001'000};
@@ -44,6 +44,7 @@ inline std::string recording_for_test(const std::string& records, const Header& 
   std::memcpy(file.data(), static_cast<const void*>(&header), sizeof header);
   SegmentHeader segment{};
   segment.committed = static_cast<std::uint32_t>(sizeof segment + records.size());
+  segment.bytes = header.claimed * kUnitBytes;
   segment.thread = 9;
   put_bytes(file, segment);
   return file + records;

@@ -297,23 +297,23 @@ TEST(RecordedDamage, AnUnfinishedTailIsNone) {
 // Claimed but not filled: the segment is empty or holds only its first clock record.
 TEST(RecordedDamage, ASegmentThatIsNotBegunIsNone) {
   std::string file = made_recording(many_ops());
-  file.resize(kHeaderBytes + kSegmentBytes);
+  file.resize(kHeaderBytes + kUnitBytes);
   overwrite(file, offsetof(Header, claimed), std::uint32_t{2});
-  file.resize(kHeaderBytes + 2 * kSegmentBytes);
+  file.resize(kHeaderBytes + 2 * kUnitBytes);
   expect_whole(file, kOps);
   put_bytes(file, std::uint64_t{0});
   const ClockRecord clock{{Type::clock, 4, 0}, {1, 1, 1}};
-  overwrite(file, kRecords + kSegmentBytes, clock);
+  overwrite(file, kRecords + kUnitBytes, clock);
   expect_whole(file, kOps);
 }
 
-// Only the 32 bytes of the segment's header are lost.
+// Only the 40 bytes of the segment's header are lost.
 TEST(RecordedDamage, OfASegmentsHeader) {
   const std::string whole = made_recording(many_ops());
-  for (const std::uint32_t committed : {0U, kSegmentBytes + 1, 0xFFFF'FFFFU}) {
+  for (const std::uint32_t committed : {0U, kUnitBytes + 1, 0xFFFF'FFFFU}) {
     std::string file = whole;
     overwrite(file, kHeaderBytes, committed);
-    file.resize(kHeaderBytes + kSegmentBytes);
+    file.resize(kHeaderBytes + kUnitBytes);
     expect_lost(file, kHeaderBytes, sizeof(SegmentHeader), kOps);
   }
   std::string file = whole;  // while the program runs, the size may be written after the file was read
@@ -322,12 +322,102 @@ TEST(RecordedDamage, OfASegmentsHeader) {
   expect_whole(file, 0);
 }
 
+constexpr std::uint64_t kFar = 1ULL << 32U;  // ticks between two clock records
+
+/// A clock at tick 1000 and at 1000 + kFar, each with two short ops behind it.
+std::string short_ops() {
+  std::string records;
+  put_text(records, 1, "aten::add");
+  put_text(records, 2, "signature", Type::signature);
+  for (const std::uint64_t tick : {std::uint64_t{1000}, 1000 + kFar}) {
+    const auto now = static_cast<std::int64_t>(tick);
+    put_bytes(records, ClockRecord{{Type::clock, 4, 0}, {tick, now, 1'700'000'000'000'000'000 + now}});
+    put_bytes(records, ShortOp{{Type::short_op, 2, 1 | 2 << 16}, 10, 20});
+    SequencedShortOp backward{};
+    static_cast<ShortOp&>(backward) = ShortOp{{Type::short_backward_op, 3, 1}, 40, 4'000'000};
+    backward.sequence = 77 | 3ULL << 48U;
+    put_bytes(records, backward);
+  }
+  return records;
+}
+
+std::vector<SequencedOp> ops_in(const std::string& file) {
+  std::vector<SequencedOp> ops;
+  const auto recording = Recording::open(file);
+  for (const Segment& segment : recording->segments())
+    for_each_record(segment, [&](const Record& record, std::span<const char> bytes) {
+      if (record.type != Type::op) return;
+      ops.emplace_back();
+      std::memcpy(static_cast<void*>(&ops.back()), bytes.data(), bytes.size());
+    });
+  return ops;
+}
+
+TEST(Recorded, ShortOpsAsOps) {
+  const std::vector<SequencedOp> ops = ops_in(made_recording(short_ops()));
+  ASSERT_EQ(ops.size(), 4U);
+  EXPECT_EQ(ops[0].value, 1U);
+  EXPECT_EQ(ops[0].signature, 2U);
+  EXPECT_EQ(ops[0].begin, 1010U);
+  EXPECT_EQ(ops[0].end, 1030U);
+  EXPECT_EQ(ops[0].scope, kFunctionScope);
+  EXPECT_EQ(ops[1].scope, kBackwardScope);
+  EXPECT_EQ(ops[1].flags, kHasSequence);
+  EXPECT_EQ(ops[1].sequence, 77);
+  EXPECT_EQ(ops[1].forward_thread, 3U);
+  EXPECT_EQ(ops[2].begin, 1010 + kFar);
+}
+
+// Without their clock record, the last two ops would count from the one before.
+TEST(RecordedDamage, ShortOpsWithoutTheirClock) {
+  std::string records = short_ops();
+  const std::size_t clock = records.size() - 40 - sizeof(ClockRecord);
+  overwrite(records, clock, std::uint16_t{0});
+  EXPECT_EQ(ops_in(made_recording(records)).size(), 2U);
+}
+
+// The end of a segment of 64 KiB holds a segment of another thread, which begins within a unit.
+TEST(Recorded, SegmentsOfTwoThreadsInOneUnit) {
+  std::string file = made_recording(many_ops());
+  constexpr std::uint32_t kFirst = 4096;
+  overwrite(file, kHeaderBytes + offsetof(SegmentHeader, bytes), kFirst);
+  file.resize(kHeaderBytes + kFirst);
+  SegmentHeader second{};
+  second.thread = 11;
+  second.bytes = kUnitBytes - kFirst;
+  second.committed = static_cast<std::uint32_t>(sizeof second + made_records().size());
+  put_bytes(file, second);
+  file += made_records();
+  const auto recording = Recording::open(file);
+  ASSERT_TRUE(recording.ok());
+  ASSERT_EQ(recording->segments().size(), 2U);
+  EXPECT_EQ(recording->segments()[1].thread, 11U);
+  expect_whole(file, kOps + 1);
+}
+
+// A segment's length was overwritten: its records are read, and those of the next unit.
+TEST(RecordedDamage, OfASegmentsLength) {
+  for (const std::uint32_t length : {0U, 8U, 100U, kSegmentBytes + 64}) {
+    std::string file = made_recording(many_ops());
+    overwrite(file, kHeaderBytes + offsetof(SegmentHeader, bytes), length);
+    overwrite(file, offsetof(Header, claimed), std::uint32_t{2});
+    file.resize(kHeaderBytes + kUnitBytes);
+    file += made_recording().substr(kHeaderBytes);
+    const auto recording = Recording::open(file);
+    ASSERT_TRUE(recording.ok());
+    EXPECT_EQ(recording->segments().size(), 2U) << length;
+    EXPECT_EQ(count_of(text_of(file), R"("name": "aten::add")"), kOps + 1) << length;
+  }
+}
+
 TEST(RecordedDamage, ACutIsToldOnce) {
   const std::string whole = made_recording(many_ops());
   const auto recording = Recording::open(std::span(whole).first(whole.size() - 5));
   ASSERT_TRUE(recording.ok());
   EXPECT_EQ(recording->notes(),
-            std::vector<std::string>{"The recording is cut off: 1 segments are missing or incomplete."});
+            std::vector<std::string>{
+                "The recording is cut off: " + std::to_string(kHeaderBytes + kUnitBytes - whole.size() + 5) +
+                " bytes are missing at its end."});
 }
 
 TEST(RecordedDamage, KindsOfLaterVersionsAreNone) {

@@ -84,7 +84,8 @@ class Recording:
             being_made.stopped = True
         if is_recorded():
             raise ProfilerError("another profiler is recording in this process; stop it first, then start this one")
-        plugin = torch_observer() if with_ops else None
+        self._observer = torch_observer() if with_ops else None
+        self._flags = flags
         self._file = File(path or scratch() / f"{socket.gethostname()}_{os.getpid()}.{time.time_ns()}.stepscope", path is None)
         self._file.gives_way = gives_way or worker_of is not None
         if path is not None:
@@ -98,9 +99,6 @@ class Recording:
             make(self._file, megabytes, flags)
             if worker_of is not None:
                 _collect.worker_of(*worker_of)
-            if plugin is not None:
-                _collect.detach_torch()
-                miss(_collect.attach_torch(plugin, 2 if flags & SHAPES_WHILE_CHEAP else int(bool(flags & (SHAPES | FLOPS))), bool(flags & MEMORY)))
             if with_devices:
                 miss(_collect.attach_devices(PACKAGE / "libstepscope_cupti.so"))
         except BaseException:
@@ -143,6 +141,10 @@ class Recording:
         """Starts recording events; also resumes after pause()."""
         self._file.begun = True
         tell_torch(True)
+        if self._observer is not None:
+            inputs = 2 if self._flags & SHAPES_WHILE_CHEAP else int(bool(self._flags & (SHAPES | FLOPS)))
+            _collect.pause_torch()  # of the parent, in a forked child
+            miss(_collect.attach_torch(self._observer, inputs, bool(self._flags & MEMORY)))
         _collect.start()
         if self._python:
             miss(_collect.python_start(self._python))
@@ -151,6 +153,7 @@ class Recording:
         _collect.python_stop()
         _collect.flush_devices()
         _collect.stop()
+        _collect.pause_torch()
         tell_torch(False)
 
     def metadata(self, key: str, json_text: str) -> None:

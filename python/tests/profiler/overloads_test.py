@@ -117,7 +117,7 @@ def test_cycles_ask_each_for_itself():
 
 
 def test_every_segment_and_thread_tells_them_again():
-    """A segment has room for about 32,000 ops."""
+    """60,000 ops take several segments."""
 
     def many():
         a = torch.ones(1)

@@ -1,7 +1,7 @@
 """Tables, averages and exports of hand-made recordings, in which every number is known. Nothing here needs PyTorch."""
 
 import pytest
-from made_recording import BACKWARD, FLOPS, MEMORY_FLAG, PYTHON, STACKS, USER, MadeThread, tensor, write
+from made_recording import BACKWARD, FLOPS, HEADER, MEMORY_FLAG, PYTHON, STACKS, UNIT, USER, MadeThread, tensor, write
 
 from stepscope.profiler import FunctionEventAvg, ProfilerError
 from stepscope.profiler._event_list import all_events, key_averages
@@ -177,7 +177,7 @@ def test_a_convolution_and_its_backward_count(tmp_path):
 
 def test_a_cut_file_is_read_as_far_as_it_goes(tmp_path):
     path = write(tmp_path / "made.stepscope", [MadeThread(1, 1).op("kept", 0, 9), MadeThread(2, 2).op("lost", 0, 9)])
-    path.write_bytes(path.read_bytes()[: 4096 + (1 << 20)])
+    path.write_bytes(path.read_bytes()[: HEADER + UNIT])
     rows = Rows([path])
     assert [event.name for event in all_events(rows)] == ["kept"]
     assert "cut off" in rows.recorded.notes[0]

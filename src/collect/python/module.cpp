@@ -168,12 +168,13 @@ PyObject* attach_torch(PyObject*, PyObject* arguments) {
   return PyUnicode_FromString("");
 }
 
-PyObject* detach_torch(PyObject*, PyObject*) {
+PyObject* call_observer(const char* name) {
   if (observer != nullptr)
-    if (const auto detach = reinterpret_cast<void (*)()>(::dlsym(observer, "stepscope_torch_detach")))
-      detach();
+    if (const auto function = reinterpret_cast<void (*)()>(::dlsym(observer, name))) function();
   Py_RETURN_NONE;
 }
+PyObject* pause_torch(PyObject*, PyObject*) { return call_observer("stepscope_torch_pause"); }
+PyObject* detach_torch(PyObject*, PyObject*) { return call_observer("stepscope_torch_detach"); }
 
 /// In one call, because Python runs signal handlers between calls, and they may raise.
 PyObject* close(PyObject* module, PyObject*) {
@@ -252,6 +253,8 @@ PyMethodDef methods[] = {
     {"python_stop", python_stop, METH_NOARGS, "Stops recording Python, and ends the open calls."},
     {"sampled_lines", sampled_lines, METH_NOARGS,
      "Each (path, file, line) that samples named since the last call; call it after python_stop()."},
+    {"pause_torch", pause_torch, METH_NOARGS,
+     "PyTorch calls nothing until attach_torch(), which goes on with the recording."},
     {"detach_torch", detach_torch, METH_NOARGS, "Stops recording PyTorch's ops."},
     {"attach_devices", attach_devices, METH_O,
      "attach_devices(path): records GPU work; returns what is not recorded, or \"\"."},

@@ -4,6 +4,7 @@
 #include <ATen/record_function.h>
 #include <c10/core/TensorImpl.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
@@ -22,10 +23,11 @@ inline bool has_no_sizes(const c10::TensorImpl& tensor) {
 
 class Lookups {
  public:
-  void clear() {
+  /// Goes on where the recording was paused; else begins anew.
+  void begin() {
     const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock) return;
-    told_ = false;
+    if (!lock || !over_) return;
+    over_ = told_ = false;
     calls_ = copies_seen_ = batches_ = rows_ = length_ = 0;
     sum_ = {};
     copies_ = {};
@@ -44,7 +46,10 @@ class Lookups {
   /// Writes what was seen into the recording. Once per recording: a second call does nothing.
   void tell() {
     if (const std::unique_lock lock(mutex_, std::try_to_lock); lock) tell_once();
+    over_ = true;
   }
+  /// In a forked child: what was seen belongs to the parent.
+  void forget() { over_ = true; }
 
  private:
   static constexpr std::int64_t kMostElements = 1 << 17;
@@ -139,6 +144,7 @@ class Lookups {
 
   std::mutex mutex_;  ///< never waited for: after a fork another thread may hold it for good
   bool told_ = false;
+  std::atomic<bool> over_{true};
   std::int64_t calls_ = 0, copies_seen_ = 0, batches_ = 0, rows_ = 0, length_ = 0;
   Padding sum_;
   Copied copies_;

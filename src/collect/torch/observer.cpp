@@ -295,7 +295,10 @@ void remove_callback(at::CallbackHandle& handle) {
 void keep_whole_in_forks() {
   static const int registered =
       pthread_atfork([] { callbacks().mutex.lock(); }, [] { callbacks().mutex.unlock(); },
-                     [] { callbacks().mutex.unlock(); });
+                     [] {
+                       callbacks().mutex.unlock();
+                       lookups().forget();
+                     });
   (void)registered;
 }
 
@@ -317,7 +320,7 @@ int stepscope_torch_attach(int inputs) {
   const std::scoped_lock lock(both.mutex);
   if (both.with_inputs != 0 || both.without_inputs != 0) return 0;
   elsewhere().count = 0;
-  lookups().clear();
+  lookups().begin();
   try {
     if (inputs != 0) both.with_inputs = add_callback(true);
     if (inputs != 1) both.without_inputs = add_callback(false);
@@ -332,14 +335,20 @@ int stepscope_torch_attach(int inputs) {
   return 0;
 }
 
-void stepscope_torch_detach() {
+/// PyTorch calls nothing until the next attach, which goes on with the recording.
+void stepscope_torch_pause() {
   using namespace stepscope::collect;
   Callbacks& both = callbacks();
   shape_windows().end();
-  lookups().tell();
   const std::scoped_lock lock(both.mutex);
   remove_callback(both.with_inputs);
   remove_callback(both.without_inputs);
+}
+
+void stepscope_torch_detach() {
+  using namespace stepscope::collect;
+  stepscope_torch_pause();
+  lookups().tell();
 }
 }
 #pragma GCC visibility pop

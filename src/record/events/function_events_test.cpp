@@ -97,8 +97,8 @@ class Made {
     std::memcpy(header.magic, kMagic, sizeof kMagic);
     header.version = kVersion;
     header.header_bytes = kHeaderBytes;
-    header.segment_bytes = kSegmentBytes;
-    header.segment_limit = header.claimed = segments_;
+    header.unit_bytes = kUnitBytes;
+    header.unit_limit = header.claimed = segments_;
     header.begin = {1000, 1000, 1'700'000'000'000'001'000};
     header.end = {2000, 2000, 1'700'000'000'000'002'000};
     std::string file(kHeaderBytes, '\0');
@@ -109,16 +109,17 @@ class Made {
  private:
   void close() {
     if (records_.empty()) return;
+    head_.bytes = kUnitBytes;
     head_.committed = static_cast<std::uint32_t>(sizeof head_ + records_.size());
     std::string segment(reinterpret_cast<const char*>(&head_), sizeof head_);
     segment += records_;
-    segment.resize(kSegmentBytes);
+    segment.resize(kUnitBytes);
     body_ += segment;
     records_.clear();
     ++segments_;
   }
   struct PlainHead {
-    std::uint32_t committed, thread;
+    std::uint32_t committed, bytes, thread, unused;
     std::uint64_t torch_thread;
     char name[16];
   };
@@ -384,7 +385,7 @@ TEST(FunctionEvents, NothingInTheFileIsBelieved) {
   for (int round = 0; round < 300; ++round) {
     std::string file = whole;
     for (int change = 0; change < 4; ++change) {
-      const std::size_t segment = kHeaderBytes + random() % 2 * kSegmentBytes;
+      const std::size_t segment = kHeaderBytes + random() % 2 * kUnitBytes;
       file[random() % 4 == 0 ? random() % 200 : segment + random() % 400] = static_cast<char>(random());
     }
     const auto e = events_of(file);
