@@ -48,6 +48,27 @@ TEST(Bound, OneKernelIsTooLittleToJudge) {
   EXPECT_EQ(cells(report.tables[0], "bound"), Cells{"too little to judge"});
 }
 
+// The losses that a full recording has are no damage.
+TEST(Bound, AFullRecordingSaysSinceWhen) {
+  const auto health = [](const char* disk) {
+    const trace::Trace trace = test::open_json(fmt::format(
+        R"J({{"schemaVersion": 1, "stepscope.full": {{"dropped": 70, "after_ns": 1500000000, "disk": {}}},
+        "traceEvents": [{{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 5, "tid": 5, "ts": 0, "dur": 1000}}]}})J",
+        disk));
+    const analyze::Derived derived(trace, {});
+    return as_report(verdict(derived, gather(derived, 1))).tables[2];
+  };
+  const Cells ids = cells(health("false"), "id");
+  EXPECT_EQ(std::count(ids.begin(), ids.end(), "Q07"), 0);
+  const auto at = std::find(ids.begin(), ids.end(), "Q17") - ids.begin();
+  ASSERT_LT(at, static_cast<std::ptrdiff_t>(ids.size()));
+  EXPECT_EQ(
+      cells(health("false"), "what")[static_cast<std::size_t>(at)],
+      "The recording was full after 1.50 s: 70 later records are missing, and ops that end later are left "
+      "out.");
+  EXPECT_EQ(cells(health("true"), "remedy")[static_cast<std::size_t>(at)], "Record to another disk.");
+}
+
 // Ten ops of 1 µs: recording them cost more than a tenth of the time.
 TEST(Bound, TheCostOfRecordingNamesWhatWasOn) {
   std::string events;

@@ -212,6 +212,22 @@ std::optional<Health> only_critical(const Evidence& e) {
              "every time, count and saving", "Ask the recording from which the copy was made.");
 }
 
+std::optional<Health> full(const Evidence& e) {
+  const std::int64_t dropped = e.fact(&Facts::dropped);
+  if (dropped <= 0) return std::nullopt;
+  return row(
+      e, HealthId::Q17, HealthClass::B,
+      fmt::format("The {} was full after {}: {} later records are missing, and ops that end later are "
+                  "left out.",
+                  e.fact(&Facts::disk_was_full) != 0 ? "disk" : "recording", ns(e.fact(&Facts::full_after)),
+                  count(dropped)),
+      "what happened later",
+      e.fact(&Facts::disk_was_full) != 0
+          ? "Record to another disk."
+          : "Record fewer steps (stepscope record --steps 10:20), or more at once (--megabytes 1024; in a "
+            "program, profile(megabytes=1024)).");
+}
+
 constexpr HealthRule kHealthRules[] = {
     {HealthId::Q01, "no warm-up before the recorded steps", no_warm_up},
     {HealthId::Q02, "launches without device events", launches_without_device},
@@ -229,6 +245,7 @@ constexpr HealthRule kHealthRules[] = {
     {HealthId::Q14, "shapes are absent", no_shapes},
     {HealthId::Q15, "unknown categories", foreign},
     {HealthId::Q16, "a copy that holds only a critical path", only_critical},
+    {HealthId::Q17, "the recording was full", full},
 };
 
 }  // namespace

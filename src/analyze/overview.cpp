@@ -84,6 +84,12 @@ RankFacts facts_of(const Derived& derived, const Rank& rank) {
   facts.rank = rank.rank;
   facts.complete_steps = counted ? static_cast<std::int64_t>(lengths.size()) : 0;
   facts.lost_stretches = rank.reading.losses;
+  if (rank.full.dropped > 0) {
+    facts.dropped = rank.full.dropped;
+    facts.full_after = rank.full.after;
+    facts.disk_was_full = rank.full.disk ? 1 : 0;
+    facts.lost_stretches = std::max<std::int64_t>(0, facts.lost_stretches - 1);  // that one is no damage
+  }
   facts.clamped_times = rank.reading.clamped_times;
   facts.document_complete = rank.reading.complete ? 1 : 0;
   if (rank.reading.only_critical) facts.only_critical = 1;
@@ -233,6 +239,7 @@ const report::FactSheet<RankFacts> kRecordedCounts{
      {"clamped_times", &RankFacts::clamped_times},
      {"document_complete", &RankFacts::document_complete},
      {"only_critical", &RankFacts::only_critical, true},
+     {"dropped", &RankFacts::dropped, true},
      {"accelerators", &RankFacts::accelerators, true},
      {"cores", &RankFacts::cores, true},
      {"op_threads", &RankFacts::op_threads, true},
@@ -268,6 +275,7 @@ const report::FactSheet<RankFacts> kWindowTimes{"Times of the window",
                                                  {"host_data_loading", &RankFacts::host_data_loading},
                                                  {"host_span", &RankFacts::host_span},
                                                  {"profiler_estimate", &RankFacts::profiler},
+                                                 {"full_after", &RankFacts::full_after, true},
                                                  {"shapes_cost", &RankFacts::shapes_cost, true},
                                                  {"device_lag", &RankFacts::device_lag},
                                                  {"warm_up", &RankFacts::warm_up},

@@ -3,17 +3,17 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <mutex>
 #include <new>
 #include <utility>
+
+#include "collect/bus_errors.h"
+#include "collect/segments.h"
 
 namespace stepscope::collect {
 namespace {
@@ -22,44 +22,14 @@ using record::Header;
 using record::SegmentHeader;
 using record::Text;
 
-constexpr std::uint32_t kPage = 4096;
-constexpr std::uint32_t kAtOnce = 1U << 17;
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
-
 std::mutex control;                      // held by open, start, stop and close
 Recorder* opened = nullptr;              // guarded by `control`
 std::atomic<Recorder*> newest{nullptr};  // written under `control`
 std::uint64_t sessions = 0;              // guarded by `control`
 int descriptor = -1;                     // guarded by `control`
 bool is_prepared = false;                // for forks and bus errors; guarded by `control`
-std::mutex claims;                       // held while a segment is claimed, and while the recording is closed
 Thread* left = nullptr;                  // places of threads that have ended; guarded by `claims`
 pthread_key_t at_thread_end;
-
-/// The end of a segment that its thread does not fill: room for another thread.
-struct Rest {
-  char* segment = nullptr;  // null: none
-  std::uint32_t used = 0, end = 0;
-  std::uint32_t bytes() const { return end - used; }
-};
-Rest rests[64];  // of the open recording, the longest; guarded by `claims`
-
-/// What a new segment holds before its first event.
-constexpr std::uint32_t kBegun = sizeof(SegmentHeader) + sizeof(record::ClockRecord);
-
-/// Gives up the thread's segment; another thread may fill its end.
-void leave_segment(Thread& thread) {
-  constexpr std::uint32_t kAlignment = record::kSegmentAlignment;
-  Rest rest{thread.segment, (thread.used + kAlignment - 1) / kAlignment * kAlignment, thread.end};
-  thread.segment = nullptr;
-  thread.used = thread.end = thread.mapped = 0;
-  if (rest.segment == nullptr || thread.recorder->is_closed || rest.used + kBegun + kMargin > rest.end)
-    return;
-  Rest& shortest = *std::ranges::min_element(rests, {}, &Rest::bytes);
-  if (shortest.bytes() < rest.bytes()) shortest = rest;
-}
 
 void leave(void* place) {
   stepscope_this_thread = nullptr;
@@ -73,32 +43,6 @@ const record::Clock kClock = best_clock();
 const record::ClockPair kLoaded = clock_pair(kClock);
 const bool kKeyMade = ::pthread_key_create(&at_thread_end, leave) == 0;
 
-struct sigaction before_us;
-
-/// Another program may cut the file off, or its disk fail: then the program goes on, and what it would have
-/// written there is lost.
-void on_bus_error(int signal, siginfo_t* info, void* context) {
-  const auto at = reinterpret_cast<std::uintptr_t>(info->si_addr);
-  for (const Recorder* one = newest.load(std::memory_order_acquire); one != nullptr; one = one->before) {
-    const auto from = reinterpret_cast<std::uintptr_t>(one->header);
-    if (at < from || at >= from + one->bytes) continue;
-    void* page = reinterpret_cast<void*>(at & ~std::uintptr_t{kPage - 1});
-    if (::mmap(page, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page)
-      return;
-  }
-  if ((before_us.sa_flags & SA_SIGINFO) != 0) return before_us.sa_sigaction(signal, info, context);
-  if (before_us.sa_handler != SIG_DFL && before_us.sa_handler != SIG_IGN) return before_us.sa_handler(signal);
-  ::signal(signal, SIG_DFL);  // and the fault repeats
-}
-
-void survive_bus_errors() {
-  struct sigaction ours{};
-  ours.sa_sigaction = on_bus_error;
-  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-  ::sigemptyset(&ours.sa_mask);
-  ::sigaction(SIGBUS, &ours, &before_us);
-}
-
 /// Drops the recording in a forked child, which would write into its parent's segments.
 void forget_in_child() {
   stepscope_recorder.store(nullptr, std::memory_order_release);
@@ -109,7 +53,7 @@ void forget_in_child() {
   new (&control) std::mutex;
   new (&claims) std::mutex;
   left = nullptr;
-  std::ranges::fill(rests, Rest{});
+  forget_rests();
 }
 
 Thread* new_place() {
@@ -135,10 +79,6 @@ std::uint64_t hash_of(const char* bytes, std::uint32_t length, record::Type type
   return hash ^ (hash >> 29);
 }
 
-std::size_t bytes_of(std::uint32_t units) {
-  return record::kHeaderBytes + std::size_t{units} * record::kUnitBytes;
-}
-
 /// Allocates the header's disk space and maps the whole file. 0, or an errno.
 int map_file(int file, std::size_t bytes, void*& mapped) {
   if (const int error = ::posix_fallocate(file, 0, record::kHeaderBytes); error != 0) return error;
@@ -160,111 +100,6 @@ void fill_header(Header& header, std::uint32_t limit, std::uint32_t flags) {
   ::gethostname(header.host, sizeof header.host - 1);
 }
 
-constexpr std::uint32_t kSegmentUnits = record::kSegmentBytes / record::kUnitBytes;
-
-/// The last units of a large file are for metadata: they are told at the end, when ops may have filled the
-/// rest.
-std::uint32_t reserved_of(const Header& header) {
-  constexpr std::uint32_t kLarge = 16 * kSegmentUnits;
-  return header.unit_limit < kLarge ? 0 : kSegmentUnits;
-}
-
-void begin_segment(Thread& thread, char* at, std::uint32_t bytes) {
-  auto* segment = new (at) SegmentHeader{};
-  segment->bytes.store(bytes, std::memory_order_relaxed);
-  segment->thread = static_cast<std::uint32_t>(::syscall(SYS_gettid));
-  segment->torch_thread = thread.torch_thread;
-  ::prctl(PR_GET_NAME, segment->thread_name);
-  thread.segment = at;
-  thread.used = sizeof(SegmentHeader);
-  thread.end = bytes;
-  thread.mapped = 0;
-  thread.next_text = 1;
-  std::memset(static_cast<void*>(&thread.known), 0, sizeof thread.known);
-}
-
-/// Begins a segment in the end of another. False if none is long enough.
-bool take_rest(Thread& thread, std::uint32_t bytes) {
-  Rest& longest = *std::ranges::max_element(rests, {}, &Rest::bytes);
-  if (longest.segment == nullptr || longest.bytes() < kBegun + bytes) return false;
-  const Rest rest = std::exchange(longest, {});
-  begin_segment(thread, rest.segment + rest.used, rest.bytes());
-  reinterpret_cast<SegmentHeader*>(rest.segment)->bytes.store(rest.used, std::memory_order_release);
-  return true;
-}
-
-/// Allocates disk space for units: else a full disk would kill the program (SIGBUS) when it touches their
-/// pages. 0, or an errno.
-int allocate(const Recorder& recorder, std::uint32_t first, std::uint32_t units) {
-  int error = 0;
-  do
-    error = ::posix_fallocate(recorder.file, static_cast<off_t>(bytes_of(first)),
-                              static_cast<off_t>(units) * record::kUnitBytes);
-  while (error == EINTR);
-  return error;
-}
-
-/// Begins a segment in new units, but in none of the last `reserved`. A thread's segments grow: most threads
-/// of a server record little, and each new segment repeats names.
-bool claim_units(Thread& thread, std::uint32_t bytes, std::uint32_t reserved) {
-  const Recorder& recorder = *thread.recorder;
-  Header& header = *recorder.header;
-  const std::uint32_t first = header.claimed.load(std::memory_order_relaxed);
-  const std::uint32_t most = header.unit_limit - reserved;
-  const std::uint32_t needed = (kBegun + bytes + record::kUnitBytes - 1) / record::kUnitBytes;
-  if (first >= most || most - first < needed) return false;
-  std::uint32_t units = 1U << 2 * std::min(thread.segments, 2U);  // 64 KiB, 256 KiB, then 1 MiB
-  units = std::min(std::max(units, needed), most - first);
-  int error = allocate(recorder, first, units);
-  if (error != 0 && units > needed) error = allocate(recorder, first, units = needed);
-  if (error == ENOSPC || error == EDQUOT) header.disk_was_full.store(1, std::memory_order_relaxed);
-  if (error != 0) return false;
-  begin_segment(thread, recorder.segments + std::size_t{first} * record::kUnitBytes,
-                units * record::kUnitBytes);
-  header.claimed.store(first + units, std::memory_order_release);
-  return true;
-}
-
-/// Begins a new segment with room for an event. False: there is none; one record is counted as dropped.
-bool next_segment(Thread& thread, std::uint32_t bytes, std::uint32_t reserved) {
-  const std::scoped_lock lock(claims);
-  if (thread.recorder->is_closed) return false;
-  leave_segment(thread);
-  // A new thread goes on where an ended one stopped; others do so only when nothing else is left.
-  const bool is_new = thread.segments == 0;
-  if (!(is_new && take_rest(thread, bytes)) && !claim_units(thread, bytes, reserved) &&
-      !take_rest(thread, bytes)) {
-    thread.recorder->header->dropped.fetch_add(1, std::memory_order_relaxed);
-    return false;
-  }
-  ++thread.segments;
-  stepscope_tell_clock(&thread);
-  return true;
-}
-
-/// Room for one event in pages or in a new segment, but in none of the last `reserved` units.
-bool more_room(Thread& thread, std::uint32_t bytes, std::uint32_t reserved) {
-  if (bytes > record::kSegmentBytes - kPage) {  // more than a segment can hold
-    const std::scoped_lock lock(claims);
-    if (!thread.recorder->is_closed) thread.recorder->header->dropped.fetch_add(1, std::memory_order_relaxed);
-    return false;
-  }
-  if (thread.used + bytes > thread.end && !next_segment(thread, bytes, reserved)) return false;
-  // Mapping several pages at once is cheaper than a fault for each. Kernels before 5.14 cannot: they fault.
-  const auto at = reinterpret_cast<std::uintptr_t>(thread.segment);
-  const std::uintptr_t from = (at + std::max(thread.mapped, thread.used)) & ~std::uintptr_t{kPage - 1};
-  thread.mapped = std::min(thread.used + bytes + kAtOnce, thread.end);
-  if (::madvise(reinterpret_cast<void*>(from), at + thread.mapped - from, MADV_POPULATE_WRITE) == 0 ||
-      errno != EFAULT)
-    return true;
-  // The file was cut off, or its disk failed.
-  const std::scoped_lock lock(claims);
-  thread.segment = nullptr;
-  thread.used = thread.end = thread.mapped = 0;
-  if (!thread.recorder->is_closed) thread.recorder->header->dropped.fetch_add(1, std::memory_order_relaxed);
-  return false;
-}
-
 /// The calling thread's place, with room for one event; null: nothing is recorded, or no room is left.
 Thread* place_in(Recorder* recorder) {
   Thread* thread = recorder == nullptr ? nullptr : thread_of(*recorder);
@@ -283,7 +118,7 @@ int stepscope_open(const char* path, std::uint32_t megabytes, std::uint32_t flag
   if (opened != nullptr) return EBUSY;
   if (!is_prepared) {
     ::pthread_atfork(nullptr, nullptr, forget_in_child);
-    survive_bus_errors();
+    survive_bus_errors(newest);
   }
   is_prepared = true;
   void* memory = std::malloc(sizeof(Recorder));
@@ -342,7 +177,7 @@ std::uint64_t stepscope_close() {
   stepscope_recorder.store(nullptr, std::memory_order_release);
   const std::scoped_lock ends(claims);
   opened->is_closed = true;
-  std::ranges::fill(rests, Rest{});
+  forget_rests();
   Header& header = *opened->header;
   const std::uint64_t dropped = header.dropped.load(std::memory_order_relaxed);
   const std::uint32_t limit = header.unit_limit;

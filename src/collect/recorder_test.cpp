@@ -115,6 +115,8 @@ TEST_F(Recordings, WhatFindsNoRoomIsCounted) {
   EXPECT_GT(named(trace, "work"), 30'000);  // 32 bytes each
   EXPECT_EQ(named(trace, "work") + dropped, 100'000);
   EXPECT_GT(trace.ranks[0].reading.losses, 0);
+  EXPECT_EQ(trace.ranks[0].full.dropped, dropped);
+  EXPECT_FALSE(trace.ranks[0].full.disk);
 }
 
 TEST_F(Recordings, AForkedChildRecordsNothing) {

@@ -41,6 +41,7 @@ struct Header {
   std::uint32_t parent, worker;  ///< of a data loader's worker: its parent's pid (else 0), and its number
   std::atomic<std::uint32_t> disk_was_full;  ///< 1: records were dropped because the disk was full
   std::uint32_t unused;
+  std::atomic<std::uint64_t> full_at;  ///< tick at which an event first found no room; 0: all did
 };
 static_assert(sizeof(Header) <= kHeaderBytes);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

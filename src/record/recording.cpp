@@ -17,6 +17,7 @@ struct PlainHeader {
   ClockPair loaded, begin, end;
   char host[64];
   std::uint32_t parent, worker, disk_was_full, unused;
+  std::uint64_t full_at;
 };
 static_assert(sizeof(PlainHeader) == sizeof(Header));
 struct PlainSegment {
@@ -299,6 +300,8 @@ Result<Recording> Recording::open(std::span<const char> file) {
   out.pid_ = header.pid;
   out.flags_ = header.flags;
   out.dropped_ = header.dropped;
+  out.disk_was_full_ = header.disk_was_full != 0;
+  out.full_tick_ = header.full_at;
   out.stopped_ = header.end.tick != 0;
   out.host_ = text_of(header.host);
   out.parent_ = header.parent;
@@ -342,6 +345,7 @@ void Recording::take_times_of(const Recording& parent) {
 void Recording::settle_times() {
   begin_ = times_.ns(begin_tick_);
   end_ = stopped_ ? times_.ns(end_tick_) : begin_;
+  full_ = full_tick_ != 0 ? times_.ns(full_tick_) : 0;
 }
 
 }  // namespace stepscope::record

@@ -50,7 +50,12 @@ class Recording {
 
   std::uint32_t pid() const { return pid_; }
   std::uint32_t flags() const { return flags_; }
+  /// Records for which there was no room.
   std::uint64_t dropped() const { return dropped_; }
+  /// Whether that was because the disk was full.
+  bool disk_was_full() const { return disk_was_full_; }
+  /// When an event first found no room: from then on threads may be incomplete. 0: never.
+  std::int64_t full_ns() const { return full_; }
   bool stopped() const { return stopped_; }
   /// Of a data loader's worker: its parent's pid (else 0), and its number.
   std::uint32_t parent() const { return parent_; }
@@ -75,10 +80,11 @@ class Recording {
   std::uint32_t pid_ = 0, flags_ = 0, parent_ = 0, worker_ = 0;
   std::uint64_t dropped_ = 0;
   std::uint64_t begin_tick_ = 0, end_tick_ = 0;
-  bool stopped_ = false;
+  std::uint64_t full_tick_ = 0;
+  bool stopped_ = false, disk_was_full_ = false;
   std::string host_;
   Times times_;
-  std::int64_t begin_ = 0, end_ = 0;
+  std::int64_t begin_ = 0, end_ = 0, full_ = 0;
   std::vector<Segment> segments_;
   std::vector<std::string> notes_;
   std::vector<ByteFault> faults_;

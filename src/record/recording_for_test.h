@@ -5,7 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "record/format.h"
+#include "record/recording.h"
+#include "record/text/kineto_text.h"
 
 namespace stepscope::record {
 
@@ -48,6 +49,38 @@ inline std::string recording_for_test(const std::string& records, const Header& 
   segment.thread = 9;
   put_bytes(file, segment);
   return file + records;
+}
+
+/// A name, and an op with that name.
+inline std::string made_records() {
+  std::string records;
+  put_text(records, 1, "aten::add");
+  put_bytes(records, Op{{Type::op, 4, 1}, 2000, 5000, 0, 0, 0, 0});
+  return records;
+}
+
+inline std::string made_recording(const std::string& records = made_records()) {
+  return recording_for_test(records);
+}
+
+inline std::string text_of(const std::string& file, OpNames op_names = OpNames::with_overloads) {
+  const auto recording = Recording::open(file);
+  std::string text;
+  if (recording.ok())
+    write_kineto(
+        *recording,
+        [&](std::string_view piece) {
+          text += piece;
+          return true;
+        },
+        {}, {}, op_names);
+  return text;
+}
+
+inline std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++count;
+  return count;
 }
 
 }  // namespace stepscope::record

@@ -113,6 +113,13 @@ struct TokenPadding {
   std::string largest;      ///< batch, "[16, 128]"
 };
 
+/// That a recording had no room for events from some time on.
+struct Full {
+  std::int64_t dropped = 0;  ///< records; 0: there was room for all
+  std::int64_t after = 0;    ///< ns from the recording's begin; ops that end later are left out
+  bool disk = false;         ///< the disk was full, not the recording
+};
+
 struct Rank {
   std::string path;
   std::int64_t rank = -1;  ///< -1 if the file does not say
@@ -127,6 +134,7 @@ struct Rank {
                                ///< cost this share of the time
   Training training;
   TokenPadding padding;
+  Full full;
   std::map<std::string, std::string>
       source_lines;  ///< "file(line)" of the program's own lines, and their text
   std::vector<Track> tracks;

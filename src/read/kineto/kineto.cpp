@@ -122,6 +122,15 @@ trace::TokenPadding padding_of(const element& info) {
   return of;
 }
 
+trace::Full full_of(const element& info) {
+  trace::Full of;
+  if (info["dropped"].get_int64().get(of.dropped) != simdjson::SUCCESS || of.dropped < 0 ||
+      info["after_ns"].get_int64().get(of.after) != simdjson::SUCCESS || of.after < 0)
+    return {};
+  if (info["disk"].get_bool().get(of.disk) != simdjson::SUCCESS) of.disk = false;
+  return of;
+}
+
 /// 0 if it is none.
 double share_of(const element& value) {
   double share = 0;
@@ -169,8 +178,8 @@ void read_head(trace::Rank& rank, std::vector<std::pair<std::string, std::string
     element value;
     const bool known = key == "deviceProperties" || key == "computeProperties" || key == "distributedInfo" ||
                        key == "machineInfo" || key == "training" || key == "padding" ||
-                       key == "wholeProgram" || key == "shapesCost" || key.starts_with(kSourceLines) ||
-                       key == "baseTimeNanoseconds";
+                       key == "stepscope.full" || key == "wholeProgram" || key == "shapesCost" ||
+                       key.starts_with(kSourceLines) || key == "baseTimeNanoseconds";
     if (!known || parser.parse(json).get(value) != simdjson::SUCCESS) continue;
     if (key == "distributedInfo")
       read_distributed(rank, value);
@@ -180,6 +189,8 @@ void read_head(trace::Rank& rank, std::vector<std::pair<std::string, std::string
       rank.training = training_of(value);
     else if (key == "padding")
       rank.padding = padding_of(value);
+    else if (key == "stepscope.full")
+      rank.full = full_of(value);
     else if (key == "shapesCost")
       rank.shapes_cost = share_of(value);
     else if (key == "wholeProgram")

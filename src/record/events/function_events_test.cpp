@@ -19,9 +19,7 @@ class Made {
  public:
   Made& thread(std::uint32_t id, std::uint64_t torch_thread) {
     close();
-    head_ = {};
-    head_.thread = id;
-    head_.torch_thread = torch_thread;
+    head_ = {0, kUnitBytes, id, 0, torch_thread, {}};
     ids_ = 0;
     return *this;
   }
@@ -109,7 +107,6 @@ class Made {
  private:
   void close() {
     if (records_.empty()) return;
-    head_.bytes = kUnitBytes;
     head_.committed = static_cast<std::uint32_t>(sizeof head_ + records_.size());
     std::string segment(reinterpret_cast<const char*>(&head_), sizeof head_);
     segment += records_;

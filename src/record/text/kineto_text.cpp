@@ -31,6 +31,8 @@ class Writer {
 
   Written run(std::span<const Recording* const> workers) {
     head(workers);
+    if (document_.op_names == OpNames::plain && recording_.full_ns() > 0)
+      process_.limit(std::numeric_limits<std::int64_t>::min(), recording_.full_ns());
     process_.events();
     process_.names("python", "CPU");
     for (const Recording* one : workers)
@@ -77,6 +79,13 @@ class Writer {
     if (recording_.dropped() > 0) {
       out_ += R"(, "stepscope.dropped_records": )";
       put(out_, static_cast<std::int64_t>(recording_.dropped()));
+      if (recording_.full_ns() > 0) {
+        out_ += R"(, "stepscope.full": {"dropped": )";
+        put(out_, static_cast<std::int64_t>(recording_.dropped()));
+        out_ += R"(, "after_ns": )";
+        put(out_, std::max<std::int64_t>(0, recording_.full_ns() - recording_.begin_ns()));
+        out_ += recording_.disk_was_full() ? R"(, "disk": true})" : R"(, "disk": false})";
+      }
     }
     out_ += R"(, "stepscope.recording": 1)";
     if (!recording_.stopped()) out_ += R"(, "stepscope.not_stopped": 1)";

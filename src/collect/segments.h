@@ -1,0 +1,34 @@
+// The segments of a recording: which thread fills which part of the file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "collect/recorder.h"
+
+namespace stepscope::collect {
+
+/// Held while a segment is claimed, and while the recording is closed.
+extern std::mutex claims;
+
+inline constexpr std::uint32_t kSegmentUnits = record::kSegmentBytes / record::kUnitBytes;
+
+/// Bytes of a file with that many units.
+std::size_t bytes_of(std::uint32_t units);
+
+/// The last units of a large file are for metadata: they are told at the end, when ops may have filled the
+/// rest.
+std::uint32_t reserved_of(const record::Header& header);
+
+/// Gives up the thread's segment; another thread may fill its end. `claims` must be held.
+void leave_segment(Thread& thread);
+
+/// Forgets the ends that may be filled. `claims` must be held.
+void forget_rests();
+
+/// Room for one event in pages or in a new segment, but in none of the last `reserved` units. False: there is
+/// none; one record is counted as dropped.
+bool more_room(Thread& thread, std::uint32_t bytes, std::uint32_t reserved);
+
+}  // namespace stepscope::collect
