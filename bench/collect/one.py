@@ -56,10 +56,10 @@ class Floor(contextlib.AbstractContextManager):
 
     def __enter__(self):
         if Floor.library is None:
-            from stepscope.profiler._observer import compilation
+            from stepscope.profiler._observer import arguments, compiler
 
             source = str(Path(__file__).with_name("floor.cpp"))
-            words = compilation(torch)
+            words = [*compiler(), *arguments(torch)]
             first = next(i for i, word in enumerate(words) if word.endswith(".cpp"))
             libraries = [word for word in words[first:] if not word.endswith(".cpp")]
             output = Path(tempfile.gettempdir()) / f"floor-{os.getpid()}.so"

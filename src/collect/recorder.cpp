@@ -100,6 +100,34 @@ void fill_header(Header& header, std::uint32_t limit, std::uint32_t flags) {
   ::gethostname(header.host, sizeof header.host - 1);
 }
 
+/// Records into `file`, which is closed if that fails. 0, or an errno. `control` must be held.
+int open_recording(int file, std::uint32_t megabytes, std::uint32_t flags) {
+  if (!is_prepared) {
+    ::pthread_atfork(nullptr, nullptr, forget_in_child);
+    survive_bus_errors(newest);
+  }
+  is_prepared = true;
+  void* memory = std::malloc(sizeof(Recorder));
+  void* mapped = nullptr;
+  const std::uint32_t units = megabytes * kSegmentUnits;
+  const int error = memory == nullptr ? ENOMEM : map_file(file, bytes_of(units), mapped);
+  if (error != 0) {
+    std::free(memory);
+    ::close(file);
+    return error;
+  }
+  Header& header = *static_cast<Header*>(mapped);
+  fill_header(header, units, flags);
+  opened = new (memory) Recorder{&header,      static_cast<char*>(mapped) + record::kHeaderBytes,
+                                 header.clock, flags,
+                                 file,         bytes_of(units),
+                                 ++sessions,   false,
+                                 newest};
+  newest = opened;
+  descriptor = file;
+  return 0;
+}
+
 /// The calling thread's place, with room for one event; null: nothing is recorded, or no room is left.
 Thread* place_in(Recorder* recorder) {
   Thread* thread = recorder == nullptr ? nullptr : thread_of(*recorder);
@@ -116,33 +144,18 @@ constinit thread_local Thread* stepscope_this_thread = nullptr;
 int stepscope_open(const char* path, std::uint32_t megabytes, std::uint32_t flags) {
   const std::scoped_lock lock(control);
   if (opened != nullptr) return EBUSY;
-  if (!is_prepared) {
-    ::pthread_atfork(nullptr, nullptr, forget_in_child);
-    survive_bus_errors(newest);
-  }
-  is_prepared = true;
-  void* memory = std::malloc(sizeof(Recorder));
-  if (memory == nullptr) return ENOMEM;
   const int file = ::open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  void* mapped = nullptr;
-  const std::uint32_t units = megabytes * kSegmentUnits;
-  const int error = file < 0 ? errno : map_file(file, bytes_of(units), mapped);
-  if (error != 0) {
-    std::free(memory);
-    if (file >= 0) ::close(file);
-    if (file >= 0) ::unlink(path);
-    return error;
-  }
-  Header& header = *static_cast<Header*>(mapped);
-  fill_header(header, units, flags);
-  opened = new (memory) Recorder{&header,      static_cast<char*>(mapped) + record::kHeaderBytes,
-                                 header.clock, flags,
-                                 file,         bytes_of(units),
-                                 ++sessions,   false,
-                                 newest};
-  newest = opened;
-  descriptor = file;
-  return 0;
+  if (file < 0) return errno;
+  const int error = open_recording(file, megabytes, flags);
+  if (error != 0) ::unlink(path);
+  return error;
+}
+
+int stepscope_open_file(int file, std::uint32_t megabytes, std::uint32_t flags) {
+  const std::scoped_lock lock(control);
+  if (opened != nullptr) return EBUSY;
+  const int own = ::fcntl(file, F_DUPFD_CLOEXEC, 0);
+  return own < 0 ? errno : open_recording(own, megabytes, flags);
 }
 
 int stepscope_worker_of(std::uint32_t parent, std::uint32_t worker) {

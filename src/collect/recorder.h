@@ -80,6 +80,9 @@ extern std::atomic<Recorder*> stepscope_recorder;
 
 /// Creates a recording's file. `megabytes`: its maximum size. 0, or an errno; EBUSY: a recording is open.
 int stepscope_open(const char* path, std::uint32_t megabytes, std::uint32_t flags);
+/// The same with an empty file that is open for reading and writing; the recording has a descriptor of its
+/// own.
+int stepscope_open_file(int file, std::uint32_t megabytes, std::uint32_t flags);
 /// Marks the open recording as that of data loader worker `worker` of process `parent`. 0, or an errno.
 int stepscope_worker_of(std::uint32_t parent, std::uint32_t worker);
 /// Events are recorded between start and stop, which may be repeated until the recording is closed. 0, or an

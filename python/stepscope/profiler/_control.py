@@ -21,7 +21,7 @@ from pathlib import Path
 
 from stepscope._errors import Error
 from stepscope.profiler._outside import Asked, Options, Outside, say
-from stepscope.profiler._recording import own_file
+from stepscope.profiler._places import own_file
 
 LONGEST = 65536
 """Maximum bytes of a request."""

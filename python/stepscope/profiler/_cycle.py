@@ -6,6 +6,7 @@ import json
 import os
 import time
 import uuid
+import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +16,7 @@ from stepscope.profiler import _dataloader
 from stepscope.profiler._activities import ProfilerActivity, chosen, supported_activities, wait_for_devices
 from stepscope.profiler._config import captures_overloads, check_observer, check_switches, warn_of_ignored
 from stepscope.profiler._execution_trace import ExecutionTraceObserver
-from stepscope.profiler._kineto import kineto_profile
+from stepscope.profiler._kineto import kineto_instead, kineto_profile
 from stepscope.profiler._metadata import checked_json, distributed_info, machine_info
 from stepscope.profiler._recording import FLOPS, MEMORY, MODULES, OVERLOADS, SHAPES, STACKS, Recording
 from stepscope.profiler._results import Results
@@ -28,11 +29,14 @@ class _KinetoProfile(Results):
     _gives_way = False
     """Whether a profiler that the program makes takes over, because the program did not ask for this one."""
 
-    def __new__(cls, *own: Any, backend: str = "stepscope", **arguments: Any) -> Any:
+    def __new__(cls, *own: Any, backend: str | None = None, **arguments: Any) -> Any:
         if backend == "kineto":
             return kineto_profile(cls.__name__, arguments)
-        if backend != "stepscope":
+        if backend not in (None, "stepscope"):
             raise ProfilerError(f'there is no backend {backend!r}; use "stepscope" or "kineto"')
+        if backend is None and cls.__module__.startswith("stepscope.") and (reason := kineto_instead(arguments)):
+            warnings.warn(f"torch.profiler records instead of stepscope: {reason}", stacklevel=2)
+            return kineto_profile(cls.__name__, {key: value for key, value in arguments.items() if key != "megabytes"})
         return super().__new__(cls)
 
     def __init__(
@@ -51,7 +55,7 @@ class _KinetoProfile(Results):
         post_processing_timeout_s: float | None = None,
         path: str | os.PathLike[str] | None = None,
         megabytes: int = 256,
-        backend: str = "stepscope",
+        backend: str | None = None,
     ) -> None:
         if with_stack is None:
             with_stack = False

@@ -24,7 +24,8 @@ from stepscope import _collect
 from stepscope._errors import Error
 from stepscope.profiler import _batches, _recording
 from stepscope.profiler._batches import Collate, Function, Noted, Ranges, Sink, Source, lacking, not_recorded, reason
-from stepscope.profiler._recording import FLOPS, OVERLOADS, SHAPES, SHAPES_WHILE_CHEAP, STACKS, Recording, own_file
+from stepscope.profiler._places import own_file
+from stepscope.profiler._recording import FLOPS, OVERLOADS, SHAPES, SHAPES_WHILE_CHEAP, STACKS, Recording
 from stepscope.profiler._sources import name_lines
 
 VARIABLE = "STEPSCOPE_LOADER"

@@ -1,12 +1,13 @@
-"""``backend="kineto"``: torch.profiler itself, given the arguments that it accepts."""
+"""``backend="kineto"``, and what takes over where stepscope cannot record: torch.profiler itself, given the arguments that it accepts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from stepscope._errors import ProfilerError
+from stepscope._errors import Error, ProfilerError
 from stepscope.profiler._activities import ProfilerActivity
+from stepscope.profiler._observer import observer
 
 OWN = ("path", "megabytes")
 """Arguments that torch.profiler does not have."""
@@ -32,6 +33,25 @@ def kineto_profile(name: str, arguments: dict[str, Any]) -> Any:
     if "schedule" in given:
         given["schedule"] = translated(kineto, given["schedule"])
     return getattr(kineto, name)(**given)
+
+
+def kineto_instead(arguments: dict[str, Any]) -> str:
+    """Why ops cannot be recorded, if torch.profiler can record what was asked for; else ""."""
+    activities = arguments.get("activities")
+    names_cpu = activities is None or (isinstance(activities, (list, tuple, set)) and any(getattr(one, "name", "") == "CPU" for one in activities))
+    if arguments.get("path") is not None or arguments.get("with_stack") == "sampled" or not names_cpu:
+        return ""
+    try:
+        import torch
+
+        if not torch.autograd.kineto_available():
+            return ""
+        observer(torch)
+    except (ImportError, ProfilerError):  # said when the recording starts
+        return ""
+    except Error as error:
+        return str(error)
+    return ""
 
 
 def theirs(kineto: Any, activity: Any) -> Any:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import hashlib
 import os
 import shutil
@@ -18,25 +19,43 @@ from pathlib import Path
 from typing import Any
 
 from stepscope._errors import Error
+from stepscope.profiler._places import scratch
 
 PACKAGE = Path(__file__).resolve().parent.parent
 SOURCES = PACKAGE / "observer"
 
 
 def observer(torch: Any) -> Path:
-    """The observer's shared object; compiled on first use, in about ten seconds."""
-    command = compilation(torch)
-    output = cache() / f"torch-{torch.__version__}-{fingerprint(torch, command)}.so"
-    if output.exists():
-        return output
-    with locked(output.with_suffix(".lock")):
-        if not output.exists():
-            compile_to(output, command, torch.__version__)
-    return output
+    """The observer's shared object; compiled on first use, in about ten seconds. Error if it cannot be."""
+    path = found(torch, os.environ.get("XDG_CACHE_HOME"), os.environ.get("HOME"))
+    if not path.exists():  # the cache was emptied
+        found.cache_clear()
+        path = found(torch, os.environ.get("XDG_CACHE_HOME"), os.environ.get("HOME"))
+    return path
 
 
-def cache() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+@functools.cache
+def found(torch: Any, *places: str | None) -> Path:
+    command = arguments(torch)
+    name = f"torch-{torch.__version__}-{fingerprint(torch, command)}.so"
+    reasons = []
+    for folder in (of_user, of_machine):
+        try:
+            output = folder() / name
+            if output.exists():
+                return output
+            with locked(output.with_suffix(".lock")):
+                if not output.exists():
+                    compile_to(output, [*compiler(), *command], torch.__version__)
+            return output
+        except OSError as error:  # read-only, no home, no space
+            reasons.append(f"{error.filename}: {error.strerror}")
+    raise Error(f"the observer for PyTorch {torch.__version__} cannot be stored: {'; '.join(reasons)}; set XDG_CACHE_HOME to a folder that you own")
+
+
+def of_user() -> Path:
+    """The user's cache."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     folder = Path(base) / "stepscope" / "observers"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if folder.stat().st_uid != os.getuid():
@@ -44,18 +63,28 @@ def cache() -> Path:
     return folder
 
 
-def compilation(torch: Any) -> list[str]:
-    """The compiler's command line, without the output."""
-    compiler = os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
-    if not compiler:
+def of_machine() -> Path:
+    """The user's temporary folder, where the cache cannot be written."""
+    folder = scratch() / "observers"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+def compiler() -> list[str]:
+    found = os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
+    if not found:
         raise Error("recording needs a C++20 compiler once per PyTorch version, and none was found; install g++, or set CXX to a compiler")
+    return found.split()
+
+
+def arguments(torch: Any) -> list[str]:
+    """The compiler's arguments, without the output."""
     home = Path(torch.__file__).resolve().parent
     headers = home / "include"
     if not (headers / "ATen" / "record_function.h").exists():
         raise Error(f"the headers of PyTorch {torch.__version__} are not in {headers}; on Debian, install libtorch-dev")
     abi = int(getattr(torch._C, "_GLIBCXX_USE_CXX11_ABI", True))
     return [
-        *compiler.split(),
         "-std=c++20", "-O2", "-DNDEBUG", "-fPIC", "-shared", "-fvisibility=hidden", "-w",
         f"-D_GLIBCXX_USE_CXX11_ABI={abi}",
         f"-I{SOURCES}", f"-isystem{headers}",

@@ -4,58 +4,25 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import dataclasses
-import functools
-import glob
 import json
 import os
-import re
-import socket
 import sys
-import tempfile
-import time
+import warnings
 import weakref
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from stepscope import _collect, _core
-from stepscope._errors import Error, NoResultsError, ProfilerError
+from stepscope._errors import NoResultsError, ProfilerError
+from stepscope.profiler import _places
 from stepscope.profiler._observer import PACKAGE, observer
+from stepscope.profiler._places import File, identity
 
 SHAPES, MEMORY, STACKS, FLOPS, MODULES, OVERLOADS, SHAPES_WHILE_CHEAP = 1, 2, 4, 8, 16, 32, 64
 """Flags of a recording; the numbers of record/format.h."""
 ALL_CALLS, MODULE_CALLS, SAMPLED_STACKS = 1, 2, 4
 """Flags of ``_collect.python_start``."""
-
-MAGIC = b"STEPREC\n"
-
-
-@dataclasses.dataclass
-class File:
-    """The state that outlives a Recording object."""
-
-    path: Path
-    is_temporary: bool
-    identity: bytes = b""
-    """Distinguishes this recording from a later one at the same path; set by stop()."""
-    pid: int = dataclasses.field(default_factory=os.getpid)
-    open: bool = True
-    begun: bool = False
-    stopped: bool = False
-    left: bool = False
-    gives_way: bool = False
-    """Whether a profiler that the program makes takes over, because the program did not ask for this recording."""
-    dropped: int = 0
-    """Number of records for which there was no room; set by close()."""
-    missing: list[str] = dataclasses.field(default_factory=list)
-    """Sentences: what is not recorded, and why."""
-
-    @property
-    def yields(self) -> bool:
-        """Whether the next recording may take over, because this one was not asked for or its end was interrupted."""
-        return self.open and (self.gives_way or self.stopped or self.left)
 
 
 class Recording:
@@ -86,17 +53,16 @@ class Recording:
             raise ProfilerError("another profiler is recording in this process; stop it first, then start this one")
         self._observer = torch_observer() if with_ops else None
         self._flags = flags
-        self._file = File(path or scratch() / f"{socket.gethostname()}_{os.getpid()}.{time.time_ns()}.stepscope", path is None)
+        self._file = File(path)
         self._file.gives_way = gives_way or worker_of is not None
-        if path is not None:
-            make_way(path)
         stacks = SAMPLED_STACKS if sampled else ALL_CALLS
         self._python = stacks * bool(flags & STACKS) | MODULE_CALLS * bool(flags & MODULES)
         weakref.finalize(self, leave, self._file).atexit = False
         alive.add(self)
         try:
             being_made = self._file
-            make(self._file, megabytes, flags)
+            for sentence in _places.make(self._file, megabytes, flags, falls_back=worker_of is None):
+                warnings.warn(sentence, stacklevel=2)
             if worker_of is not None:
                 _collect.worker_of(*worker_of)
             if with_devices:
@@ -173,17 +139,6 @@ class Recording:
         return list(_core.export_recording(os.fsencode(self.path), os.fsencode(output), list(metadata))) + self.missing
 
 
-def make(file: File, megabytes: int, flags: int) -> None:
-    try:
-        _collect.open(file.path, megabytes, flags)
-    except _collect.Busy as error:
-        file.open = False
-        raise ProfilerError(f"another profiler is recording in this process: {error}") from None
-    except _collect.Failed as error:
-        file.open = False
-        raise Error(f"{file.path}: {error}; choose another place with profile(path=…), or a smaller size with megabytes=") from None
-
-
 being_made: File | None = None
 """The recording that is open in this process."""
 
@@ -197,16 +152,6 @@ def miss(sentence: str) -> None:
     number = len(file.missing)
     with contextlib.suppress(_collect.Failed, ValueError):  # no room in the file: events() and exports report it
         _collect.metadata(f"stepscope.not_recorded{f'.{number}' * (number > 1)}={json.dumps([sentence])}")
-
-
-def identity(path: Path) -> bytes:
-    """Bytes of the header that identify a recording: its process and begin; empty if it cannot be read."""
-    try:
-        with open(path, "rb") as file:
-            head = file.read(96)
-    except OSError:
-        return b""
-    return head[28:32] + head[72:]
 
 
 def is_recorded() -> bool:
@@ -259,9 +204,8 @@ def leave(file: File) -> None:
     close(file)
     if not file.is_temporary and file.begun:
         return
-    if file.stopped or not file.begun:
-        for path in (file.path, *beside(file.path)):
-            path.unlink(missing_ok=True)
+    if file.stopped or not file.begun or file.memory is not None:
+        _places.remove(file)
     else:
         print(f"stepscope: a profiler was never stopped; its recording is in {file.path}", file=sys.stderr)
 
@@ -295,85 +239,3 @@ def torch_observer() -> Any:
     except ImportError:
         raise ProfilerError("recording ops needs PyTorch; install torch, or use activities=[] to record only ranges") from None
     return observer(torch)
-
-
-def make_way(path: Path) -> None:
-    """Removes an earlier recording at the path, and its later cycles. Raises Error if the path is anything else."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise Error(f"{path.parent}: {error.strerror}; choose a path whose folder can be created") from None
-    if path.is_symlink():
-        raise Error(f"{path} is a link, and recordings do not follow links; give the path of the file itself")
-    if not path.exists():
-        return
-    if not is_recording(path):
-        raise Error(f"{path} exists and is not a recording, so it is not replaced; choose another path")
-    for old in (path, *beside(path), *later_cycles(path)):
-        old.unlink(missing_ok=True)
-
-
-def is_recording(path: Path) -> bool:
-    if not path.is_file():
-        return False
-    with open(path, "rb") as file:
-        return file.read(len(MAGIC)) == MAGIC
-
-
-def later_cycles(path: Path) -> list[Path]:
-    """``run.2.stepscope`` and so on of the same process, with the recordings of their workers."""
-    named = path.parent.glob(f"{glob.escape(path.stem)}.*{glob.escape(path.suffix)}")
-    cycles = [
-        found
-        for found in named
-        if found.stem[len(path.stem) + 1 :].isdecimal() and is_recording(found) and identity(found)[:4] == identity(path)[:4]
-    ]
-    return cycles + [worker for cycle in cycles for worker in beside(cycle)]
-
-
-def beside(path: Path) -> list[Path]:
-    """The recordings of the data loader workers of the recording at ``path``."""
-    return [found for found in path.parent.glob(f"{glob.escape(path.stem)}.worker*_*.stepscope") if is_recording(found)]
-
-
-def scratch() -> Path:
-    """The folder of recordings without a path; those of killed programs stay there."""
-    folder = Path(tempfile.gettempdir()) / f"stepscope-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    about = folder.lstat()
-    if about.st_uid != os.getuid() or folder.is_symlink():
-        raise Error(f"{folder} is a link or belongs to another user, so nothing is recorded into it; set TMPDIR to a folder that you own")
-    sweep(folder)
-    return folder
-
-
-def own_file(kind: str, ending: str = "") -> Path:
-    """The path of a file of this process in scratch()."""
-    return scratch() / f"{kind}-{os.getpid()}-{machine()}{ending}"
-
-
-@functools.cache
-def machine() -> str:
-    """An id of the host and container, as process ids are unique only within one."""
-    ids = 0
-    with contextlib.suppress(OSError):  # no /proc: only the host name
-        ids = os.stat("/proc/self/ns/pid").st_ino
-    return f"{zlib.crc32(f'{socket.gethostname()} {ids}'.encode()):08x}"
-
-
-@functools.cache
-def sweep(folder: Path) -> None:
-    """Removes sockets and links of killed processes of this machine, once per process; recordings stay."""
-    for path in folder.glob(f"*-{machine()}*"):
-        own = re.fullmatch(r"(?:control|loader)-(\d{1,9})-[0-9a-f]{8}(?:\.sock|\.part)?", path.name)
-        if own is None:
-            continue
-        try:
-            os.kill(int(own[1]), 0)
-        except ProcessLookupError:
-            path.unlink(missing_ok=True)
-        except OSError:  # another user's process
-            continue
-
-
-__all__ = ["FLOPS", "MEMORY", "MODULES", "OVERLOADS", "SHAPES", "SHAPES_WHILE_CHEAP", "STACKS", "Recording", "own_file", "scratch"]

@@ -53,7 +53,7 @@ class Recorded:
 def build(program):
     """Compiles with the observer's flags and links with it, like stepscope_record_torch() in CMake."""
     kept = _observer.observer(torch)
-    command = [word for word in _observer.compilation(torch) if not word.endswith(".cpp") and word not in ("-shared", "-O2")]
+    command = [word for word in [*_observer.compiler(), *_observer.arguments(torch)] if not word.endswith(".cpp") and word not in ("-shared", "-O2")]
     first = next(at for at, word in enumerate(command) if word.startswith("-"))
     compiler, options = command[:first], command[first:]
     if shutil.which("ccache") and "ccache" not in compiler[0]:

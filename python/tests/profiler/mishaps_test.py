@@ -11,7 +11,7 @@ import pytest
 from collecting import Late, late_at
 
 import stepscope
-from stepscope.profiler import ProfilerAction, ProfilerError, _control, _recording, profile, record_function, schedule, tensorboard_trace_handler
+from stepscope.profiler import ProfilerAction, ProfilerError, _control, _places, _recording, profile, record_function, schedule, tensorboard_trace_handler
 
 MEGABYTE = 1 << 20
 
@@ -225,7 +225,7 @@ def test_a_stopped_recording_takes_what_it_holds(tmp_path):
 def test_what_killed_processes_left_goes_but_for_their_recordings(tmp_path):
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
-    machine = _recording.machine()
+    machine = _places.machine()
     other = "0" * 8 if machine != "0" * 8 else "1" * 8
     gone = [f"control-{ended.pid}-{machine}.sock", f"loader-{ended.pid}-{machine}", f"loader-{ended.pid}-{machine}.part"]
     kept = [
@@ -237,7 +237,7 @@ def test_what_killed_processes_left_goes_but_for_their_recordings(tmp_path):
     ]
     for name in gone + kept:
         (tmp_path / name).symlink_to("/no/such/file")
-    _recording.sweep(tmp_path)
+    _places.sweep(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(kept)
 
 

@@ -69,17 +69,30 @@ PyObject* busy = nullptr;    // a RuntimeError
 
 PyObject* done_or_raise(int error, const char* what) {
   if (error == 0) Py_RETURN_NONE;
-  PyErr_Format(failed, "%s: %s", what, std::strerror(error));
+  PyObject* text = PyUnicode_FromFormat("%s: %s", what, std::strerror(error));
+  PyObject* arguments = text == nullptr ? nullptr : Py_BuildValue("(iN)", error, text);
+  if (arguments != nullptr) PyErr_SetObject(failed, arguments);
+  Py_XDECREF(arguments);
   return nullptr;
 }
 
-PyObject* open(PyObject*, PyObject* arguments) {
+/// The path is a text, or the descriptor of an open file, which is duplicated.
+int open_at(PyObject* place, unsigned megabytes, unsigned flags) {
+  if (PyLong_Check(place) != 0)
+    return stepscope_open_file(static_cast<int>(PyLong_AsLong(place)), megabytes, flags);
   PyObject* path = nullptr;
-  unsigned int megabytes = 0, flags = 0;
-  if (PyArg_ParseTuple(arguments, "O&II", PyUnicode_FSConverter, &path, &megabytes, &flags) == 0)
-    return nullptr;
+  if (PyUnicode_FSConverter(place, &path) == 0) return -1;
   const int error = stepscope_open(PyBytes_AS_STRING(path), megabytes, flags);
   Py_DECREF(path);
+  return error;
+}
+
+PyObject* open(PyObject*, PyObject* arguments) {
+  PyObject* place = nullptr;
+  unsigned int megabytes = 0, flags = 0;
+  if (PyArg_ParseTuple(arguments, "OII", &place, &megabytes, &flags) == 0) return nullptr;
+  const int error = open_at(place, megabytes, flags);
+  if (PyErr_Occurred() != nullptr) return nullptr;
   if (error == EBUSY) {
     PyErr_SetString(busy, "a recording is already running in this process; stop it first");
     return nullptr;
