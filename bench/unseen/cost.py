@@ -4,9 +4,8 @@
 
 Runs each faulty.py plain, recorded, recorded, plain, and again for each round, and reads the median step that the program itself prints.
 A round's cost is the sum of its two recorded steps ÷ the sum of its two plain ones − 1; a program's cost is the median over the rounds.
-The
-noise is the median over the rounds of the difference between the two plain steps, as a share of the smaller one. --keep adds the steps
-to those of earlier calls. Needs a Python with torch and stepscope (bench/package.sh).
+The noise is the median over the rounds of the difference between the two plain steps, as a share of the smaller one. --keep adds the
+steps to those of earlier calls. Needs a Python with torch and stepscope (bench/package.sh).
 """
 import argparse
 import datetime
@@ -58,7 +57,7 @@ def said(share):
 
 
 def document(programs):
-    costs = sorted(program.cost() for program in programs)
+    costs = [program.cost() for program in programs]
     runs = sum(len(program.plain) + len(program.recorded) for program in programs)
     lines = ["# What recording by default costs", "",
              f"Written by `bench/unseen/cost.py` on {datetime.date.today().isoformat()}: {len(programs)} programs, {runs} runs. "

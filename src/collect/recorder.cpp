@@ -46,6 +46,7 @@ const bool kKeyMade = ::pthread_key_create(&at_thread_end, leave) == 0;
 /// Drops the recording in a forked child, which would write into its parent's segments.
 void forget_in_child() {
   stepscope_recorder.store(nullptr, std::memory_order_release);
+  if (opened != nullptr) opened->is_closed = true;  // here; the parent goes on
   opened = nullptr;
   if (descriptor >= 0) ::close(descriptor);
   descriptor = -1;
@@ -199,6 +200,7 @@ std::uint64_t stepscope_close() {
   // A thread may still be about to write into its segment: from here on such writes go to scratch memory.
   (void)::mmap(&header, used, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
                -1, 0);
+  opened->bytes.store(0, std::memory_order_release);  // the rest of its addresses may become another's
   if (claimed < limit) ::munmap(reinterpret_cast<char*>(&header) + used, bytes_of(limit) - used);
   if (::pwrite(descriptor, &claimed, sizeof claimed, offsetof(Header, claimed)) == sizeof claimed)
     (void)!::ftruncate(descriptor, static_cast<off_t>(used));

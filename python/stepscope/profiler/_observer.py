@@ -27,15 +27,14 @@ SOURCES = PACKAGE / "observer"
 
 def observer(torch: Any) -> Path:
     """The observer's shared object; compiled on first use, in about ten seconds. Error if it cannot be."""
-    path = found(torch, os.environ.get("XDG_CACHE_HOME"), os.environ.get("HOME"))
-    if not path.exists():  # the cache was emptied
-        found.cache_clear()
-        path = found(torch, os.environ.get("XDG_CACHE_HOME"), os.environ.get("HOME"))
-    return path
+    places = os.environ.get("XDG_CACHE_HOME"), os.environ.get("HOME")
+    if not made(torch, *places).exists():  # the cache was emptied
+        made.cache_clear()
+    return made(torch, *places)
 
 
 @functools.cache
-def found(torch: Any, *places: str | None) -> Path:
+def made(torch: Any, *places: str | None) -> Path:
     command = arguments(torch)
     name = f"torch-{torch.__version__}-{fingerprint(torch, command)}.so"
     reasons = []

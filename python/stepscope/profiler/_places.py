@@ -130,7 +130,7 @@ def moved(file: File, refusals: list[OSError]) -> list[str]:
     if not refusals:
         return []
     place = f"in {file.path}" if file.memory is None else "in memory, and is lost if the program is killed"
-    reasons = "; ".join(dict.fromkeys(f"{refusal.filename or 'the file'}: {refusal.strerror}" for refusal in refusals))
+    reasons = "; ".join(dict.fromkeys(os.strerror(refusal.errno) if refusal.errno else str(refusal) for refusal in refusals))
     return [f"the recording is {place}, because its file could not be created ({reasons})"]
 
 
