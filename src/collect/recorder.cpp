@@ -119,10 +119,15 @@ int open_recording(int file, std::uint32_t megabytes, std::uint32_t flags) {
   }
   Header& header = *static_cast<Header*>(mapped);
   fill_header(header, units, flags);
-  opened = new (memory) Recorder{&header,      static_cast<char*>(mapped) + record::kHeaderBytes,
-                                 header.clock, flags,
-                                 file,         bytes_of(units),
-                                 ++sessions,   false,
+  opened = new (memory) Recorder{&header,
+                                 static_cast<char*>(mapped) + record::kHeaderBytes,
+                                 header.clock,
+                                 flags,
+                                 file,
+                                 reserved_of(units),
+                                 bytes_of(units),
+                                 ++sessions,
+                                 false,
                                  newest};
   newest = opened;
   descriptor = file;
@@ -232,7 +237,7 @@ Thread* stepscope_thread(Recorder* recorder) {
 }
 
 bool stepscope_more_room(Thread* thread, std::uint32_t bytes) {
-  return more_room(*thread, bytes, reserved_of(*thread->recorder->header));
+  return more_room(*thread, bytes, thread->recorder->reserved);
 }
 
 void stepscope_tell_clock(Thread* thread) {

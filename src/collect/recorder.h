@@ -66,6 +66,7 @@ struct Recorder {
   record::Clock clock;
   std::uint32_t flags;
   int file;
+  std::uint32_t reserved;              ///< units at the end of the file, for metadata
   std::atomic<std::size_t> bytes;      ///< that are mapped to the file, from the header on
   std::atomic<std::uint64_t> session;  ///< new at each start; ops and ranges open before are dropped
   bool is_closed;                      ///< header and file are gone; guarded by the mutex `claims`

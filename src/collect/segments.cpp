@@ -119,9 +119,9 @@ std::size_t bytes_of(std::uint32_t units) {
   return record::kHeaderBytes + std::size_t{units} * record::kUnitBytes;
 }
 
-std::uint32_t reserved_of(const Header& header) {
+std::uint32_t reserved_of(std::uint32_t units) {
   constexpr std::uint32_t kLarge = 16 * kSegmentUnits;
-  return header.unit_limit < kLarge ? 0 : kSegmentUnits;
+  return units < kLarge ? 0 : kSegmentUnits;
 }
 
 void leave_segment(Thread& thread) {

@@ -18,8 +18,8 @@ inline constexpr std::uint32_t kSegmentUnits = record::kSegmentBytes / record::k
 std::size_t bytes_of(std::uint32_t units);
 
 /// The last units of a large file are for metadata: they are told at the end, when ops may have filled the
-/// rest.
-std::uint32_t reserved_of(const record::Header& header);
+/// rest. `units`: of the whole file.
+std::uint32_t reserved_of(std::uint32_t units);
 
 /// Gives up the thread's segment; another thread may fill its end. `claims` must be held.
 void leave_segment(Thread& thread);
