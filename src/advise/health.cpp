@@ -228,6 +228,19 @@ std::optional<Health> full(const Evidence& e) {
             "program, profile(megabytes=1024)).");
 }
 
+std::optional<Health> newest(const Evidence& e) {
+  const std::int64_t from = e.fact(&Facts::kept_from);
+  if (from <= 0) return std::nullopt;
+  return row(
+      e, HealthId::Q18, HealthClass::C,
+      fmt::format("The recording keeps the newest events: those of its first {} were replaced, and ops "
+                  "that begin in that time are left out.",
+                  ns(from)),
+      "what happened before",
+      "To keep more, record with a larger limit (--megabytes 1024; in a program, "
+      "profile(megabytes=1024)).");
+}
+
 constexpr HealthRule kHealthRules[] = {
     {HealthId::Q01, "no warm-up before the recorded steps", no_warm_up},
     {HealthId::Q02, "launches without device events", launches_without_device},
@@ -246,6 +259,7 @@ constexpr HealthRule kHealthRules[] = {
     {HealthId::Q15, "unknown categories", foreign},
     {HealthId::Q16, "a copy that holds only a critical path", only_critical},
     {HealthId::Q17, "the recording was full", full},
+    {HealthId::Q18, "only the newest events are kept", newest},
 };
 
 }  // namespace

@@ -90,6 +90,7 @@ RankFacts facts_of(const Derived& derived, const Rank& rank) {
     facts.disk_was_full = rank.full.disk ? 1 : 0;
     facts.lost_stretches = std::max<std::int64_t>(0, facts.lost_stretches - 1);  // that one is no damage
   }
+  if (rank.kept_from > 0) facts.kept_from = rank.kept_from;
   facts.clamped_times = rank.reading.clamped_times;
   facts.document_complete = rank.reading.complete ? 1 : 0;
   if (rank.reading.only_critical) facts.only_critical = 1;
@@ -276,6 +277,7 @@ const report::FactSheet<RankFacts> kWindowTimes{"Times of the window",
                                                  {"host_span", &RankFacts::host_span},
                                                  {"profiler_estimate", &RankFacts::profiler},
                                                  {"full_after", &RankFacts::full_after, true},
+                                                 {"kept_from", &RankFacts::kept_from, true},
                                                  {"shapes_cost", &RankFacts::shapes_cost, true},
                                                  {"device_lag", &RankFacts::device_lag},
                                                  {"warm_up", &RankFacts::warm_up},

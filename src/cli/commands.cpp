@@ -89,8 +89,11 @@ constexpr Flag kMemory = {{"memory", Type::flag, "", "", "record what PyTorch al
 constexpr Flag kShapes = {{"shapes", Type::choice, "cheap", "cheap|all|none",
                            "record types and shapes of ops' inputs: where that costs more than 1 % of the "
                            "time, now and then; always; never"}};
-constexpr Flag kMegabytes = {{"megabytes", Type::integer, "256", "",
-                              "keep at most N MiB a process; later events are dropped and counted"}};
+constexpr Flag kMegabytes = {
+    {"megabytes", Type::integer, "256", "", "record at most N MiB a process; see --keep"}};
+constexpr Flag kKeep = {{"keep", Type::choice, "oldest", "oldest|newest",
+                         "what stays when the recording is full: the oldest events, and later ones are "
+                         "dropped and counted; or the newest, which replace the oldest"}};
 
 constexpr Flag kNextSteps = {
     {"steps", Type::integer, "", "", "record the next N steps; a step ends at optimizer.step()"}, 0, "N"};
@@ -114,8 +117,8 @@ constexpr Flag kTrialFormat = {{"format", Type::choice, "text", "text|json",
 constexpr Flag kTrialOutput = {{"output", Type::text, "", "", "write to FILE"}, 'o', "FILE"};
 
 constexpr Flag kTryFlags[] = {kFindings, kAll, kTrialSteps, kTrialSeconds, kEnd, kTrialFormat, kTrialOutput};
-constexpr Flag kAttachFlags[] = {kFolder, kNextSteps, kSeconds, kStacks, kMemory, kShapes, kMegabytes};
-constexpr Flag kRecordFlags[] = {kFolder, kRecordedSteps, kStacks, kMemory, kShapes, kMegabytes};
+constexpr Flag kAttachFlags[] = {kFolder, kNextSteps, kSeconds, kStacks, kMemory, kShapes, kMegabytes, kKeep};
+constexpr Flag kRecordFlags[] = {kFolder, kRecordedSteps, kStacks, kMemory, kShapes, kMegabytes, kKeep};
 constexpr Flag kReportFlags[] = {kStep, kTop, kFormat, kOutput, kThreads, kByRank};
 constexpr Flag kShowFlags[] = {kFormat, kOutput, kThreads, kByRank};
 constexpr Flag kExplainFlags[] = {kStep, kFormat, kOutput, kThreads};

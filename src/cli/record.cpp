@@ -73,7 +73,7 @@ bool is_count(std::string_view text) { return number(text).value_or(0) > 0; }
 
 std::map<std::string, std::string> recording_options(const Call& call, const fs::path& folder) {
   std::map<std::string, std::string> options = {{"folder", folder.string()}};
-  for (const char* name : {"steps", "seconds", "stacks", "shapes", "megabytes"})
+  for (const char* name : {"steps", "seconds", "stacks", "shapes", "megabytes", "keep"})
     if (call.params.has(name)) options[name] = call.params.text(name);
   options.try_emplace("stacks", "sampled");
   if (call.params.flag("memory")) options["memory"] = "1";

@@ -29,19 +29,32 @@ std::uint64_t sessions = 0;              // guarded by `control`
 int descriptor = -1;                     // guarded by `control`
 bool is_prepared = false;                // for forks and bus errors; guarded by `control`
 Thread* left = nullptr;                  // places of threads that have ended; guarded by `claims`
+Thread* places = nullptr;                // all of them; guarded by `claims`
 pthread_key_t at_thread_end;
 
 void leave(void* place) {
   stepscope_this_thread = nullptr;
   auto* thread = static_cast<Thread*>(place);
   const std::scoped_lock lock(claims);
-  leave_segment(*thread);
+  if (thread->recorder.load(std::memory_order_relaxed) != nullptr) leave_segment(*thread);
+  thread->recorder.store(nullptr, std::memory_order_release);
   thread->next_left = std::exchange(left, thread);
 }
 
 const record::Clock kClock = best_clock();
 const record::ClockPair kLoaded = clock_pair(kClock);
 const bool kKeyMade = ::pthread_key_create(&at_thread_end, leave) == 0;
+
+/// So that a fork never copies a recording that is being changed.
+void hold_still() {
+  control.lock();
+  claims.lock();
+}
+
+void go_on() {
+  claims.unlock();
+  control.unlock();
+}
 
 /// Drops the recording in a forked child, which would write into its parent's segments.
 void forget_in_child() {
@@ -51,19 +64,34 @@ void forget_in_child() {
   if (descriptor >= 0) ::close(descriptor);
   descriptor = -1;
   stepscope_this_thread = nullptr;
-  new (&control) std::mutex;
-  new (&claims) std::mutex;
   left = nullptr;
-  forget_rests();
+  forget_segments();
+  go_on();
+}
+
+Thread* made_place() {
+  void* memory = std::calloc(1, sizeof(Thread));
+  return memory == nullptr ? nullptr : new (memory) Thread;
 }
 
 Thread* new_place() {
-  {
-    const std::scoped_lock lock(claims);
-    if (left != nullptr) return std::exchange(left, left->next_left);
+  const std::scoped_lock lock(claims);
+  if (left != nullptr) return std::exchange(left, left->next_left);
+  Thread* place = made_place();
+  if (place != nullptr) place->next_place = std::exchange(places, place);
+  return place;
+}
+
+/// Unmaps closed recordings, except those that a thread may still be writing into: the last one of each
+/// thread. `claims` must be held.
+void unmap_closed() {
+  for (Recorder* one = newest; one != nullptr; one = one->before) {
+    if (one->scratch == 0) continue;
+    const Thread* thread = places;
+    while (thread != nullptr && thread->recorder.load(std::memory_order_acquire) != one)
+      thread = thread->next_place;
+    if (thread == nullptr) ::munmap(one->header, std::exchange(one->scratch, 0));
   }
-  void* memory = std::calloc(1, sizeof(Thread));
-  return memory == nullptr ? nullptr : new (memory) Thread;
 }
 
 std::uint64_t hash_of(const char* bytes, std::uint32_t length, record::Type type) {
@@ -101,17 +129,31 @@ void fill_header(Header& header, std::uint32_t limit, std::uint32_t flags) {
   ::gethostname(header.host, sizeof header.host - 1);
 }
 
+/// A place for metadata in a recording that keeps the newest events.
+Thread* place_for_notes(Recorder& recorder) {
+  Thread* place = made_place();
+  if (place != nullptr) place->recorder = &recorder;
+  return place;
+}
+
 /// Records into `file`, which is closed if that fails. 0, or an errno. `control` must be held.
 int open_recording(int file, std::uint32_t megabytes, std::uint32_t flags) {
   if (!is_prepared) {
-    ::pthread_atfork(nullptr, nullptr, forget_in_child);
+    ::pthread_atfork(hold_still, go_on, forget_in_child);
     survive_bus_errors(newest);
   }
   is_prepared = true;
   void* memory = std::malloc(sizeof(Recorder));
   void* mapped = nullptr;
   const std::uint32_t units = megabytes * kSegmentUnits;
-  const int error = memory == nullptr ? ENOMEM : map_file(file, bytes_of(units), mapped);
+  int error = memory == nullptr ? ENOMEM : map_file(file, bytes_of(units), mapped);
+  const bool keeps_newest = (flags & record::kNewest) != 0;
+  const std::scoped_lock lock(claims);
+  unmap_closed();
+  if (error == 0 && !prepare_segments(keeps_newest, units)) {
+    ::munmap(mapped, bytes_of(units));
+    error = ENOMEM;
+  }
   if (error != 0) {
     std::free(memory);
     ::close(file);
@@ -128,7 +170,10 @@ int open_recording(int file, std::uint32_t megabytes, std::uint32_t flags) {
                                  bytes_of(units),
                                  ++sessions,
                                  false,
+                                 0,
+                                 nullptr,
                                  newest};
+  if (keeps_newest) opened->notes = place_for_notes(*opened);
   newest = opened;
   descriptor = file;
   return 0;
@@ -196,7 +241,7 @@ std::uint64_t stepscope_close() {
   stepscope_recorder.store(nullptr, std::memory_order_release);
   const std::scoped_lock ends(claims);
   opened->is_closed = true;
-  forget_rests();
+  forget_segments();
   Header& header = *opened->header;
   const std::uint64_t dropped = header.dropped.load(std::memory_order_relaxed);
   const std::uint32_t limit = header.unit_limit;
@@ -205,6 +250,8 @@ std::uint64_t stepscope_close() {
   // A thread may still be about to write into its segment: from here on such writes go to scratch memory.
   (void)::mmap(&header, used, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
                -1, 0);
+  opened->scratch = used;
+  std::free(std::exchange(opened->notes, nullptr));
   opened->bytes.store(0, std::memory_order_release);  // the rest of its addresses may become another's
   if (claimed < limit) ::munmap(reinterpret_cast<char*>(&header) + used, bytes_of(limit) - used);
   if (::pwrite(descriptor, &claimed, sizeof claimed, offsetof(Header, claimed)) == sizeof claimed)
@@ -225,8 +272,8 @@ Thread* stepscope_thread(Recorder* recorder) {
     thread->torch_thread = 0;
     if (kKeyMade) ::pthread_setspecific(at_thread_end, thread);
   }
-  if (thread->recorder != recorder) {
-    thread->recorder = recorder;
+  if (thread->recorder.load(std::memory_order_relaxed) != recorder) {
+    thread->recorder.store(recorder, std::memory_order_release);
     thread->segment = nullptr;
     thread->used = thread->end = thread->mapped = thread->segments = 0;
   }
@@ -237,12 +284,12 @@ Thread* stepscope_thread(Recorder* recorder) {
 }
 
 bool stepscope_more_room(Thread* thread, std::uint32_t bytes) {
-  return more_room(*thread, bytes, thread->recorder->reserved);
+  return more_room(*thread, bytes, thread->recorder.load(std::memory_order_relaxed)->reserved);
 }
 
 void stepscope_tell_clock(Thread* thread) {
   auto& now = next<record::ClockRecord>(*thread, record::Type::clock);
-  now.pair = clock_pair(thread->recorder->clock);
+  now.pair = clock_pair(thread->recorder.load(std::memory_order_relaxed)->clock);
   thread->clock = now.pair.tick;
   commit(*thread, now);
 }
@@ -331,7 +378,7 @@ void stepscope_flow(std::uint64_t id, int begins) {
 int stepscope_metadata(const char* text, std::uint32_t length) {
   const std::scoped_lock lock(control);
   if (opened == nullptr) return ENXIO;
-  Thread* thread = thread_of(*opened);
+  Thread* thread = opened->notes != nullptr ? opened->notes : thread_of(*opened);
   const std::uint32_t size = (record::kTextBytes + length + 1 + 7) & ~7U;
   if (thread == nullptr || length > record::kMaxMetadata) return ENOSPC;
   if (thread->used + size + kMargin > thread->mapped && !more_room(*thread, size + kMargin, 0)) return ENOSPC;

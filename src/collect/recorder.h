@@ -36,12 +36,30 @@ struct Known {
   std::uint32_t used = 0;
 };
 
-struct Recorder;
+struct Thread;
+
+/// One recording. Never freed: a thread may still be in a callback when the recording ends.
+struct Recorder {
+  record::Header* header;
+  char* segments;
+  record::Clock clock;
+  std::uint32_t flags;
+  int file;
+  std::uint32_t reserved;              ///< units at the end of the file, for metadata
+  std::atomic<std::size_t> bytes;      ///< that are mapped to the file, from the header on
+  std::atomic<std::uint64_t> session;  ///< new at each start; ops and ranges open before are dropped
+  bool is_closed;                      ///< header and file are gone; guarded by the mutex `claims`
+  std::size_t scratch;                 ///< bytes of its addresses that are still mapped after it was closed
+  Thread* notes;                       ///< with kNewest: the place for metadata, which is never replaced
+
+  Recorder* before;  ///< the previous recorder; keeps all reachable
+};
 
 /// A thread's state in the active recording. Never freed; a new thread reuses that of an ended one.
 struct Thread {
   static constexpr std::uint32_t kDeepest = 512;
-  Recorder* recorder = nullptr;
+  std::atomic<Recorder*> recorder = nullptr;  ///< in which it may write or read
+  Thread* next_place = nullptr;               ///< the next of all places
   std::uint64_t session = 0;  ///< the recorder's session when the thread last used it; 0: never
   char* segment = nullptr;
   std::uint32_t used = 0, end = 0;  ///< bytes of the segment
@@ -57,21 +75,8 @@ struct Thread {
   bool python_is_known = false;    ///< `python` includes the calls that were open when the recording began
   Known known;
   Frame frames[kDeepest];
-};
 
-/// One recording. Never freed: a thread may still be in a callback when the recording ends.
-struct Recorder {
-  record::Header* header;
-  char* segments;
-  record::Clock clock;
-  std::uint32_t flags;
-  int file;
-  std::uint32_t reserved;              ///< units at the end of the file, for metadata
-  std::atomic<std::size_t> bytes;      ///< that are mapped to the file, from the header on
-  std::atomic<std::uint64_t> session;  ///< new at each start; ops and ranges open before are dropped
-  bool is_closed;                      ///< header and file are gone; guarded by the mutex `claims`
-
-  Recorder* before;  ///< the previous recorder; keeps all reachable
+  record::Header& header() const { return *recorder.load(std::memory_order_relaxed)->header; }
 };
 
 #pragma GCC visibility push(default)
@@ -162,7 +167,7 @@ inline void commit(Thread& thread, const record::Record& what) {
 inline Frame* next_frame(Thread& thread) {
   if (thread.depth < Thread::kDeepest) [[likely]]
     return &thread.frames[thread.depth++];
-  thread.recorder->header->dropped.fetch_add(1, std::memory_order_relaxed);
+  thread.header().dropped.fetch_add(1, std::memory_order_relaxed);
   return nullptr;
 }
 

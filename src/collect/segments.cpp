@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -31,6 +32,21 @@ struct Rest {
   std::uint32_t bytes() const { return end - used; }
 };
 Rest rests[64];  // of the open recording, the longest; guarded by `claims`
+
+/// A segment that nobody fills any more.
+struct Old {
+  char* segment;
+  std::uint64_t until;  ///< tick after its last event
+};
+
+/// In a recording that keeps the newest events: the segments that new ones may replace, oldest first.
+struct {
+  Old* ring = nullptr;  // null: nothing is replaced
+  std::uint32_t size = 0, first = 0, count = 0;
+} olds;  // of the open recording; guarded by `claims`
+
+/// Texts of open ops while their thread goes to another segment; guarded by `claims`.
+alignas(8) char carried[kMargin];
 
 /// What a new segment holds before its first event.
 constexpr std::uint32_t kBegun = sizeof(SegmentHeader) + sizeof(record::ClockRecord);
@@ -59,6 +75,54 @@ bool take_rest(Thread& thread, std::uint32_t bytes) {
   return true;
 }
 
+/// Replaces the oldest segment. False if there is none, or if it is too short.
+bool take_oldest(Thread& thread, std::uint32_t bytes) {
+  if (olds.count == 0) return false;
+  const Old oldest = olds.ring[olds.first];
+  const std::uint32_t room = reinterpret_cast<SegmentHeader*>(oldest.segment)->bytes;
+  if (room < kBegun + bytes) return false;
+  olds.first = (olds.first + 1) % olds.size;
+  --olds.count;
+  std::atomic<std::uint64_t>& kept_from = thread.header().kept_from;
+  kept_from.store(std::max(kept_from.load(std::memory_order_relaxed), oldest.until),
+                  std::memory_order_relaxed);
+  begin_segment(thread, oldest.segment, room);
+  return true;
+}
+
+/// Drops the open ops from number `from` on.
+void drop_open(Thread& thread, std::uint32_t from) {
+  for (std::uint32_t i = from; i < thread.depth; ++i)
+    thread.frames[i].name = thread.frames[i].signature = nullptr;
+  thread.header().dropped.fetch_add(thread.depth - from, std::memory_order_relaxed);
+  thread.depth = from;
+}
+
+/// Copies the texts of open ops out of the thread's segment, which may be replaced. Ops are dropped if their
+/// texts are too long.
+void carry_texts(Thread& thread) {
+  std::size_t used = 0;
+  const auto carry = [&](const record::Text*& text) {
+    if (text == nullptr) return true;
+    const std::size_t bytes = text->units * std::size_t{8};
+    if (used + bytes > sizeof carried) return false;
+    std::memcpy(carried + used, static_cast<const void*>(text), bytes);
+    text = reinterpret_cast<const record::Text*>(carried + used);
+    used += bytes;
+    return true;
+  };
+  std::uint32_t depth = 0;
+  while (depth < thread.depth && carry(thread.frames[depth].name) && carry(thread.frames[depth].signature))
+    ++depth;
+  drop_open(thread, depth);
+}
+
+void put_down_texts(Thread& thread) {
+  for (std::uint32_t i = 0; i < thread.depth; ++i)
+    for (const record::Text** text : {&thread.frames[i].name, &thread.frames[i].signature})
+      if (*text != nullptr) *text = stepscope_text(&thread, (*text)->type, (*text)->bytes, (*text)->length);
+}
+
 /// Allocates disk space for units: else a full disk would kill the program (SIGBUS) when it touches their
 /// pages. 0, or an errno.
 int allocate(const Recorder& recorder, std::uint32_t first, std::uint32_t units) {
@@ -73,7 +137,7 @@ int allocate(const Recorder& recorder, std::uint32_t first, std::uint32_t units)
 /// Begins a segment in new units, but in none of the last `reserved`. A thread's segments grow: most threads
 /// of a server record little, and each new segment repeats names.
 bool claim_units(Thread& thread, std::uint32_t bytes, std::uint32_t reserved) {
-  const Recorder& recorder = *thread.recorder;
+  const Recorder& recorder = *thread.recorder.load(std::memory_order_relaxed);
   Header& header = *recorder.header;
   const std::uint32_t first = header.claimed.load(std::memory_order_relaxed);
   const std::uint32_t most = header.unit_limit - reserved;
@@ -94,21 +158,33 @@ bool claim_units(Thread& thread, std::uint32_t bytes, std::uint32_t reserved) {
 /// Begins a new segment with room for an event. False: there is none; one record is counted as dropped.
 bool next_segment(Thread& thread, std::uint32_t bytes, std::uint32_t reserved) {
   const std::scoped_lock lock(claims);
-  if (thread.recorder->is_closed) return false;
+  const Recorder& recorder = *thread.recorder.load(std::memory_order_relaxed);
+  if (recorder.is_closed) return false;
+  const bool replaces = olds.ring != nullptr;
+  if (replaces) carry_texts(thread);
   leave_segment(thread);
   // A new thread goes on where an ended one stopped; others do so only when nothing else is left.
   const bool is_new = thread.segments == 0;
-  if (!(is_new && take_rest(thread, bytes)) && !claim_units(thread, bytes, reserved) &&
-      !take_rest(thread, bytes)) {
-    Header& header = *thread.recorder->header;
+  const std::uint32_t room = replaces ? bytes + sizeof carried : bytes;
+  if (!(is_new && take_rest(thread, room)) && !claim_units(thread, room, reserved) &&
+      !take_rest(thread, room) && !take_oldest(thread, room)) {
+    Header& header = *recorder.header;
     header.dropped.fetch_add(1, std::memory_order_relaxed);
+    if (replaces) drop_open(thread, 0);
     if (bytes <= kMargin && header.full_at.load(std::memory_order_relaxed) == 0)
-      header.full_at.store(ticks(thread.recorder->clock), std::memory_order_relaxed);
+      header.full_at.store(ticks(recorder.clock), std::memory_order_relaxed);
     return false;
   }
   ++thread.segments;
   stepscope_tell_clock(&thread);
+  if (replaces) put_down_texts(thread);
   return true;
+}
+
+void count_dropped(Thread& thread) {
+  const std::scoped_lock lock(claims);
+  if (!thread.recorder.load(std::memory_order_relaxed)->is_closed)
+    thread.header().dropped.fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -126,21 +202,35 @@ std::uint32_t reserved_of(std::uint32_t units) {
 
 void leave_segment(Thread& thread) {
   constexpr std::uint32_t kAlignment = record::kSegmentAlignment;
+  const Recorder& recorder = *thread.recorder.load(std::memory_order_relaxed);
   Rest rest{thread.segment, (thread.used + kAlignment - 1) / kAlignment * kAlignment, thread.end};
   thread.segment = nullptr;
   thread.used = thread.end = thread.mapped = 0;
-  if (rest.segment == nullptr || thread.recorder->is_closed || rest.used + kBegun + kMargin > rest.end)
+  if (rest.segment == nullptr || recorder.is_closed) return;
+  if (olds.ring != nullptr) {
+    if (&thread != recorder.notes && olds.count < olds.size)
+      olds.ring[(olds.first + olds.count++) % olds.size] = {rest.segment, ticks(recorder.clock)};
     return;
+  }
+  if (rest.used + kBegun + kMargin > rest.end) return;
   Rest& shortest = *std::ranges::min_element(rests, {}, &Rest::bytes);
   if (shortest.bytes() < rest.bytes()) shortest = rest;
 }
 
-void forget_rests() { std::ranges::fill(rests, Rest{}); }
+bool prepare_segments(bool keeps_newest, std::uint32_t units) {
+  if (!keeps_newest) return true;
+  olds = {static_cast<Old*>(std::calloc(units, sizeof(Old))), units, 0, 0};
+  return olds.ring != nullptr;
+}
+
+void forget_segments() {
+  std::ranges::fill(rests, Rest{});
+  std::free(std::exchange(olds, {}).ring);
+}
 
 bool more_room(Thread& thread, std::uint32_t bytes, std::uint32_t reserved) {
   if (bytes > record::kSegmentBytes - kPage) {  // more than a segment can hold
-    const std::scoped_lock lock(claims);
-    if (!thread.recorder->is_closed) thread.recorder->header->dropped.fetch_add(1, std::memory_order_relaxed);
+    count_dropped(thread);
     return false;
   }
   if (thread.used + bytes > thread.end && !next_segment(thread, bytes, reserved)) return false;
@@ -154,10 +244,9 @@ bool more_room(Thread& thread, std::uint32_t bytes, std::uint32_t reserved) {
       errno != EFAULT)
     return true;
   // The file was cut off, or its disk failed.
-  const std::scoped_lock lock(claims);
   thread.segment = nullptr;
   thread.used = thread.end = thread.mapped = 0;
-  if (!thread.recorder->is_closed) thread.recorder->header->dropped.fetch_add(1, std::memory_order_relaxed);
+  count_dropped(thread);
   return false;
 }
 

@@ -21,11 +21,15 @@ std::size_t bytes_of(std::uint32_t units);
 /// rest. `units`: of the whole file.
 std::uint32_t reserved_of(std::uint32_t units);
 
-/// Gives up the thread's segment; another thread may fill its end. `claims` must be held.
+/// Gives up the thread's segment. Another thread may fill its end or, in a recording that keeps the newest
+/// events, replace it. `claims` must be held.
 void leave_segment(Thread& thread);
 
-/// Forgets the ends that may be filled. `claims` must be held.
-void forget_rests();
+/// Prepares for a recording of so many units. False: out of memory. `claims` must be held.
+bool prepare_segments(bool keeps_newest, std::uint32_t units);
+
+/// Forgets the segments that were left. `claims` must be held.
+void forget_segments();
 
 /// Room for one event in pages or in a new segment, but in none of the last `reserved` units. False: there is
 /// none; one record is counted as dropped.

@@ -42,6 +42,8 @@ struct Header {
   std::atomic<std::uint32_t> disk_was_full;  ///< 1: records were dropped because the disk was full
   std::uint32_t unused;
   std::atomic<std::uint64_t> full_at;  ///< tick at which an event first found no room; 0: all did
+  std::atomic<std::uint64_t>
+      kept_from;  ///< with kNewest: all events since this tick are kept; 0: since begin
 };
 static_assert(sizeof(Header) <= kHeaderBytes);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
@@ -54,7 +56,8 @@ enum Recorded : std::uint32_t {
   kFlops = 8,
   kModules = 16,
   kOverloads = 32,
-  kShapesWhileCheap = 64  ///< with kShapes: of all ops only while that costs little, else in windows
+  kShapesWhileCheap = 64,  ///< with kShapes: of all ops only while that costs little, else in windows
+  kNewest = 128            ///< new events replace the oldest when the file is full
 };
 
 inline constexpr std::uint32_t kSegmentAlignment = 64;

@@ -17,7 +17,7 @@ struct PlainHeader {
   ClockPair loaded, begin, end;
   char host[64];
   std::uint32_t parent, worker, disk_was_full, unused;
-  std::uint64_t full_at;
+  std::uint64_t full_at, kept_from;
 };
 static_assert(sizeof(PlainHeader) == sizeof(Header));
 struct PlainSegment {
@@ -302,6 +302,7 @@ Result<Recording> Recording::open(std::span<const char> file) {
   out.dropped_ = header.dropped;
   out.disk_was_full_ = header.disk_was_full != 0;
   out.full_tick_ = header.full_at;
+  out.kept_tick_ = header.kept_from;
   out.stopped_ = header.end.tick != 0;
   out.host_ = text_of(header.host);
   out.parent_ = header.parent;
@@ -346,6 +347,7 @@ void Recording::settle_times() {
   begin_ = times_.ns(begin_tick_);
   end_ = stopped_ ? times_.ns(end_tick_) : begin_;
   full_ = full_tick_ != 0 ? times_.ns(full_tick_) : 0;
+  kept_from_ = kept_tick_ != 0 ? times_.ns(kept_tick_) : 0;
 }
 
 }  // namespace stepscope::record

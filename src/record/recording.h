@@ -56,6 +56,8 @@ class Recording {
   bool disk_was_full() const { return disk_was_full_; }
   /// When an event first found no room: from then on threads may be incomplete. 0: never.
   std::int64_t full_ns() const { return full_; }
+  /// Since when all events are kept, if later ones have replaced earlier ones; else 0.
+  std::int64_t kept_from_ns() const { return kept_from_; }
   bool stopped() const { return stopped_; }
   /// Of a data loader's worker: its parent's pid (else 0), and its number.
   std::uint32_t parent() const { return parent_; }
@@ -80,11 +82,11 @@ class Recording {
   std::uint32_t pid_ = 0, flags_ = 0, parent_ = 0, worker_ = 0;
   std::uint64_t dropped_ = 0;
   std::uint64_t begin_tick_ = 0, end_tick_ = 0;
-  std::uint64_t full_tick_ = 0;
+  std::uint64_t full_tick_ = 0, kept_tick_ = 0;
   bool stopped_ = false, disk_was_full_ = false;
   std::string host_;
   Times times_;
-  std::int64_t begin_ = 0, end_ = 0, full_ = 0;
+  std::int64_t begin_ = 0, end_ = 0, full_ = 0, kept_from_ = 0;
   std::vector<Segment> segments_;
   std::vector<std::string> notes_;
   std::vector<ByteFault> faults_;

@@ -135,6 +135,7 @@ struct Rank {
   Training training;
   TokenPadding padding;
   Full full;
+  std::int64_t kept_from = 0;  ///< ns from the recording's begin: later events replaced those before; 0: none
   std::map<std::string, std::string>
       source_lines;  ///< "file(line)" of the program's own lines, and their text
   std::vector<Track> tracks;

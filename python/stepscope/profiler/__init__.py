@@ -9,6 +9,7 @@
     print(prof.key_averages().table(sort_by="self_cpu_time_total"))
 """
 
+import os
 from typing import Any
 
 from stepscope._errors import ProfilerError
@@ -23,6 +24,7 @@ from stepscope.profiler._execution_trace import ExecutionTraceObserver
 from stepscope.profiler._handler import tensorboard_trace_handler
 from stepscope.profiler._markers import emit_itt, emit_nvtx
 from stepscope.profiler._profile import profile
+from stepscope.profiler._replace import ASKED, replace_torch_profiler
 from stepscope.profiler._schedule import ProfilerAction, schedule
 
 __all__ = [
@@ -43,6 +45,7 @@ __all__ = [
     "range_pop",
     "range_push",
     "record_function",
+    "replace_torch_profiler",
     "schedule",
     "supported_activities",
     "tensorboard_trace_handler",
@@ -64,3 +67,7 @@ def __getattr__(name: str) -> Any:
 
         return torch.autograd.DeviceType
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+if os.environ.get(ASKED) == "1":
+    replace_torch_profiler()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import time
@@ -18,13 +19,23 @@ from stepscope.profiler._config import captures_overloads, check_observer, check
 from stepscope.profiler._execution_trace import ExecutionTraceObserver
 from stepscope.profiler._kineto import kineto_instead, kineto_profile
 from stepscope.profiler._metadata import checked_json, distributed_info, machine_info
-from stepscope.profiler._recording import FLOPS, MEMORY, MODULES, OVERLOADS, SHAPES, STACKS, Recording
+from stepscope.profiler._recording import FLOPS, MEMORY, MODULES, NEWEST, OVERLOADS, SHAPES, STACKS, Recording
 from stepscope.profiler._results import Results
 from stepscope.profiler._sources import name_lines
 
 
+class OwnSignature:
+    """What ``inspect.signature`` shows of a class: the parameters of its ``__init__``, not those of ``__new__``."""
+
+    def __get__(self, instance: object, owner: type) -> inspect.Signature:
+        whole = inspect.signature(owner.__init__)  # type: ignore[misc]
+        return whole.replace(parameters=list(whole.parameters.values())[1:])
+
+
 class _KinetoProfile(Results):
     """Records from start() to stop(). A method that is not possible in the current state raises ProfilerError."""
+
+    __signature__ = OwnSignature()
 
     _gives_way = False
     """Whether a profiler that the program makes takes over, because the program did not ask for this one."""
@@ -36,7 +47,7 @@ class _KinetoProfile(Results):
             raise ProfilerError(f'there is no backend {backend!r}; use "stepscope" or "kineto"')
         if backend is None and cls.__module__.startswith("stepscope.") and (reason := kineto_instead(arguments)):
             warnings.warn(f"torch.profiler records instead of stepscope: {reason}", stacklevel=2)
-            return kineto_profile(cls.__name__, {key: value for key, value in arguments.items() if key != "megabytes"})
+            return kineto_profile(cls.__name__, {key: value for key, value in arguments.items() if key not in ("megabytes", "keep")})
         return super().__new__(cls)
 
     def __init__(
@@ -55,6 +66,7 @@ class _KinetoProfile(Results):
         post_processing_timeout_s: float | None = None,
         path: str | os.PathLike[str] | None = None,
         megabytes: int = 256,
+        keep: Literal["oldest", "newest"] = "oldest",
         backend: str | None = None,
     ) -> None:
         if with_stack is None:
@@ -66,6 +78,8 @@ class _KinetoProfile(Results):
         )
         if not isinstance(megabytes, int) or not 1 <= megabytes <= 1 << 20:
             raise ProfilerError(f"megabytes, the maximum size of a recording, must be a whole number from 1 to 1048576, not {megabytes!r}")
+        if keep not in ("oldest", "newest"):
+            raise ProfilerError(f'keep, which events stay in a full recording, must be "oldest" or "newest", not {keep!r}')
         check_observer(execution_trace_observer)
         if execution_trace_observer is None:
             execution_trace_observer = ExecutionTraceObserver.build_execution_trace_obs_from_env()
@@ -76,6 +90,7 @@ class _KinetoProfile(Results):
             | FLOPS * bool(with_flops)
             | MODULES * bool(with_modules)
             | OVERLOADS * captures_overloads(experimental_config)
+            | NEWEST * (keep == "newest")
         )
         self.activities = chosen(activities)
         self.record_shapes = record_shapes or with_flops

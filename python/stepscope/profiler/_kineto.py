@@ -9,7 +9,7 @@ from stepscope._errors import Error, ProfilerError
 from stepscope.profiler._activities import ProfilerActivity
 from stepscope.profiler._observer import observer
 
-OWN = ("path", "megabytes")
+OWN = ("path", "megabytes", "keep")
 """Arguments that torch.profiler does not have."""
 
 
@@ -18,6 +18,8 @@ def kineto_profile(name: str, arguments: dict[str, Any]) -> Any:
     try:
         import torch
         import torch.profiler as kineto
+
+        from stepscope.profiler._replace import original
     except ImportError:
         raise ProfilerError('backend="kineto" needs PyTorch; install torch') from None
     if not torch.autograd.kineto_available():
@@ -32,7 +34,7 @@ def kineto_profile(name: str, arguments: dict[str, Any]) -> Any:
         given["activities"] = [theirs(kineto, activity) for activity in given["activities"]]
     if "schedule" in given:
         given["schedule"] = translated(kineto, given["schedule"])
-    return getattr(kineto, name)(**given)
+    return original(name)(**given)
 
 
 def kineto_instead(arguments: dict[str, Any]) -> str:

@@ -20,6 +20,7 @@ from stepscope._errors import Error
 from stepscope.profiler._dataloader import follow, unfollow
 from stepscope.profiler._gradients import Training
 from stepscope.profiler._optimizers import watch_optimizers
+from stepscope.profiler._replace import ASKED, replace_torch_profiler
 
 Options = dict[str, str]
 outside: Outside | None = None
@@ -30,6 +31,8 @@ def begin(torch: Any) -> None:
     global outside
     try:
         options = json.loads(os.environ["STEPSCOPE_RECORD"])
+        if os.environ.get(ASKED) == "1":
+            replace_torch_profiler()
         outside = Outside()
         watch_optimizers(torch, outside.after_optimizer)
         atexit.register(outside.stop)
@@ -101,6 +104,7 @@ class Outside:
                 with_stack={"calls": True, "sampled": "sampled"}.get(options.get("stacks", ""), False),
                 path=asked.path,
                 megabytes=int(options.get("megabytes", 256)),
+                keep="newest" if options.get("keep") == "newest" else "oldest",
             )
             self.profile._gives_way = True
             self.profile._flags |= SHAPES_WHILE_CHEAP * (options.get("shapes") == "cheap")

@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
 from stepscope import _collect
 from stepscope._errors import ProfilerError
@@ -24,7 +24,8 @@ NEVER_ENDED = "the schedule goes from {} to {} without RECORD_AND_SAVE, so the u
 class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
     """Records the steps that ``schedule`` selects, or all, and calls ``on_trace_ready(self)`` after each cycle.
 
-    ``path`` is the recording's file, by default a temporary one; ``megabytes`` is its maximum size.
+    ``path`` is the recording's file, by default a temporary one; ``megabytes`` is its maximum size,
+    and ``keep`` says which events stay when it is full.
     """
 
     def __init__(
@@ -33,13 +34,42 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
         activities: Iterable[Any] | None = None,
         schedule: Callable[[int], Any] | None = None,
         on_trace_ready: Callable[..., Any] | None = None,
+        record_shapes: bool = False,
+        profile_memory: bool = False,
+        with_stack: bool | Literal["sampled"] = False,
+        with_flops: bool = False,
+        with_modules: bool = False,
+        experimental_config: Any = None,
+        execution_trace_observer: Any = None,
+        acc_events: bool = False,
         use_cuda: bool | None = None,
-        **others: Any,
+        custom_trace_id_callback: Callable[[], str] | None = None,
+        post_processing_timeout_s: float | None = None,
+        path: str | os.PathLike[str] | None = None,
+        megabytes: int = 256,
+        keep: Literal["oldest", "newest"] = "oldest",
+        backend: str | None = None,
     ) -> None:
         if use_cuda is not None:
             warnings.warn("use_cuda is deprecated; use activities instead", FutureWarning, stacklevel=2)
         check_handler(on_trace_ready)
-        super().__init__(activities=activities, **others)
+        super().__init__(
+            activities=activities,
+            record_shapes=record_shapes,
+            profile_memory=profile_memory,
+            with_stack=with_stack,
+            with_flops=with_flops,
+            with_modules=with_modules,
+            experimental_config=experimental_config,
+            execution_trace_observer=execution_trace_observer,
+            acc_events=acc_events,
+            custom_trace_id_callback=custom_trace_id_callback,
+            post_processing_timeout_s=post_processing_timeout_s,
+            path=path,
+            megabytes=megabytes,
+            keep=keep,
+            backend=backend,
+        )
         self.schedule = schedule
         self.on_trace_ready = on_trace_ready
         self.step_num = 0

@@ -19,7 +19,7 @@ from stepscope.profiler import _places
 from stepscope.profiler._observer import PACKAGE, observer
 from stepscope.profiler._places import File, identity
 
-SHAPES, MEMORY, STACKS, FLOPS, MODULES, OVERLOADS, SHAPES_WHILE_CHEAP = 1, 2, 4, 8, 16, 32, 64
+SHAPES, MEMORY, STACKS, FLOPS, MODULES, OVERLOADS, SHAPES_WHILE_CHEAP, NEWEST = 1, 2, 4, 8, 16, 32, 64, 128
 """Flags of a recording; the numbers of record/format.h."""
 ALL_CALLS, MODULE_CALLS, SAMPLED_STACKS = 1, 2, 4
 """Flags of ``_collect.python_start``."""

@@ -36,11 +36,10 @@ bool all_ranks_do_it(const Evidence& e, const OwnPlace& place) {
          2 * place.line->work > place.line->besides;
 }
 
-/// The line's own time in forward, backward and optimizer, and the backward pass through it, ns in the
-/// window.
+/// The line's own time in forward, backward and optimizer, ns in the window.
 std::int64_t inside_passes(const OwnPlace& place) {
   if (place.what != OwnPlace::What::line || place.all == nullptr) return 0;
-  return std::max<std::int64_t>(0, place.all->self + place.all->backward - place.cost);
+  return place.all->in_passes;
 }
 
 /// What goes if the line goes, wherever it is called: also in the forward pass, and the backward pass through
@@ -161,7 +160,8 @@ kMuchOfCost. Lists three more lines of at least kSomeOfCost, and the lines that 
 it. Fires, where no device works, if the line takes kOwnShare of the window.
 
 Saving: nothing to kSlowedToo of that time: whether it is needed is not in the file. Of a line, also of its time in the
-forward and the backward pass, and of the listed lines of the same function.
+forward pass, of the backward pass through it, and of the listed lines of the same function. Calls tell of functions, not of lines:
+there, modules and the backward pass do not count.
 
 Silent on: programs without Python stacks; time in the forward pass (H12), in the loader (I01, I02).)"},
     {RuleId::H12, "many short operators instead of a few long ones", false, short_operators,

@@ -36,6 +36,24 @@ TEST(OwnLines, ALineBesidesTheModel) {
   EXPECT_FALSE(advice.has("G04"));
 }
 
+// Calls tell of functions: what a module does, and the backward pass that the function waits for, are not its
+// own; an operator that it calls itself in the forward pass is.
+TEST(OwnLines, AFunctionThatRunsTheModel) {
+  int number = 0;
+  const Advice advice = advice_of([&](Loop& l) {
+    const std::string sequence = fmt::format(R"("Sequence number": {})", ++number);
+    l.frame("train.py(20): step", 1000).pass(200);
+    l.op("aten::mul", 100, sequence).frame("nn.Module: Linear_0", 300).op("aten::mm", 300);
+    l.frame("torch/_tensor.py(5): backward", 400);
+    l.op("autograd::engine::evaluate_function: MulBackward0", 400, sequence);
+  });
+  EXPECT_EQ(
+      advice.cell("H11", "title"),
+      "200 µs of 1.00 ms per step are spent in train.py:20 (step), outside forward, backward and optimizer; "
+      "inside them another 100 µs");
+  EXPECT_EQ(advice.cell("H11", "saving_high"), "360000");
+}
+
 /// A step of 4,000 µs: a loop of 100 operators of 10 µs in one line, `other` µs in another, and a layer.
 Advice loop_beside(int other) {
   int number = 0;

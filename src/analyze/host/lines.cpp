@@ -1,7 +1,9 @@
 #include "analyze/host/lines.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -166,10 +168,16 @@ class RankLines {
     sum.time += time;
     sum.in_ops += derive::time_in(piece, in_ops_);
     sum.loading += derive::time_in(piece, loading_);
-    if (std::ranges::any_of(callees, [&](StringId frame) { return distributed_calls_(frame); }))
-      sum.communicating += time;
-    if (pass != Pass::outside) sum.in_backward += time;
-    if (pass == Pass::outside) sum.besides += derive::time_in(piece, besides_);
+    if (std::ranges::any_of(callees, std::ref(distributed_calls_))) sum.communicating += time;
+    if (pass != Pass::outside) {
+      sum.in_backward += time;
+    } else {
+      const Time besides = derive::time_in(piece, besides_);
+      sum.besides += besides;
+      sum.sampled = sum.sampled || piece.samples > 0;
+      if (piece.samples > 0 || std::ranges::none_of(callees, std::ref(module_calls_)))
+        sum.in_passes += time - besides;
+    }
     if (pass == Pass::hook) {
       const Time below = derive::time_in(piece, below_nodes_);
       sum.besides += time - below;
@@ -328,6 +336,7 @@ class RankLines {
       sum.cost.self += own.time;
       sum.cost.in_ops += own.in_ops;
       sum.cost.backward += own.backward;
+      sum.cost.in_passes += own.in_passes + (own.sampled ? own.backward : 0);
       sum.cost.ops += own.ops;
       for (const auto& [name, time] : own.callees) sum.callees[name] += time;
       if (paths_.is_recursive(path)) continue;
@@ -348,11 +357,9 @@ class RankLines {
       sum.cost.calls = trace_.text(innermost_callee(sum.callees, sum.cost.self));
       of.lines.push_back(std::move(sum.cost));
     }
-    std::sort(of.lines.begin() + static_cast<std::ptrdiff_t>(begin), of.lines.end(),
-              [](const LineCost& a, const LineCost& b) {
-                return std::tuple(-a.total, std::string_view(a.line)) <
-                       std::tuple(-b.total, std::string_view(b.line));
-              });
+    std::ranges::sort(std::span(of.lines).subspan(begin), {}, [](const LineCost& line) {
+      return std::tuple(-line.total, std::string_view(line.line));
+    });
     if (of.lines.size() > begin + kMaxLines) of.lines.resize(begin + kMaxLines);
   }
 
@@ -377,8 +384,6 @@ class RankLines {
 };
 
 }  // namespace
-
-std::string_view LineNode::place() const { return derive::file_and_line(line); }
 
 Lines lines_of(const Derived& derived) {
   Lines of;

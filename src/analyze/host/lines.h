@@ -16,13 +16,16 @@ namespace stepscope::analyze {
 struct LineCost {
   std::int64_t rank = -1;
   std::string line, text;
-  std::int64_t total = 0;           ///< on the stack
-  double share = 0;                 ///< `total` ÷ window
-  std::int64_t self = 0;            ///< the innermost of the program's lines
-  std::int64_t in_ops = 0;          ///< of `self`, in operators
-  std::int64_t loading = 0;         ///< of `total`, in the phase data
-  std::int64_t besides = 0;         ///< of `total`, in the phase other
-  std::int64_t backward = 0;        ///< autograd's nodes of the operators that the line itself called
+  std::int64_t total = 0;     ///< on the stack
+  double share = 0;           ///< `total` ÷ window
+  std::int64_t self = 0;      ///< the innermost of the program's lines
+  std::int64_t in_ops = 0;    ///< of `self`, in operators
+  std::int64_t loading = 0;   ///< of `total`, in the phase data
+  std::int64_t besides = 0;   ///< of `total`, in the phase other
+  std::int64_t backward = 0;  ///< autograd's nodes of the operators that the line itself called
+  /// Of `self`, in the forward pass, the optimizer or the phase data; and of `backward`, if samples tell of
+  /// lines. Calls tell of functions: there, what modules do is not the function's own.
+  std::int64_t in_passes = 0;
   std::int64_t calling = 0;         ///< of `total` and `backward`, short operators one after another
   std::int64_t ops = 0;             ///< operators that the line itself called
   double growth = report::kNoReal;  ///< `total` in the last third ÷ in the first third of the window

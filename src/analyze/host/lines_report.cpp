@@ -1,6 +1,7 @@
 #include "analyze/host/lines.h"
 #include "analyze/list.h"
 #include "analyze/question.h"
+#include "derive/places/own_frames.h"
 
 namespace stepscope::analyze {
 namespace {
@@ -58,6 +59,8 @@ const report::Sheet<LineSums> kLineSumSheet{"Sums",
                                              {"again", &LineSums::again, Unit::ns}}};
 
 }  // namespace
+
+std::string_view LineNode::place() const { return derive::file_and_line(line); }
 
 constinit const About lines_about = {};
 

@@ -53,8 +53,9 @@ struct PathSum {
   std::int64_t ops = 0;
   timeline::Time first = 0, last = 0;  ///< of `time`, in the first and in the last third of the window
   timeline::Time in_backward = 0;
+  timeline::Time in_passes = 0;      ///< of `time`, see LineCost::in_passes
   timeline::Time parametrizing = 0;  ///< a parametrized weight that the line itself accesses is computed
-  bool calls_module = false, checkpoints = false;
+  bool calls_module = false, checkpoints = false, sampled = false;
   std::map<trace::StringId, timeline::Time> callees;
   std::map<trace::StringId, OpSum> ops_by_name;
 };

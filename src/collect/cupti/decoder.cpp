@@ -93,8 +93,10 @@ Thread* Decoder::place() {
   Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
   Thread* thread = recorder == nullptr ? nullptr : thread_of(*recorder);
   if (thread == nullptr || !has_room(*thread)) return nullptr;
-  if (recorder != told_) {
+  const bool may_be_replaced = (recorder->flags & record::kNewest) != 0;
+  if (recorder != told_ || (may_be_replaced && thread->segment != told_in_)) {
     told_ = recorder;
+    told_in_ = thread->segment;
     tell_session(*thread);
     if (!has_room(*thread)) return nullptr;
   }

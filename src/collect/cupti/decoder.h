@@ -54,7 +54,8 @@ class Decoder {
   const Library& library_;
   const record::DeviceClock clock_;
   const bool has_thread_ids_;
-  Recorder* told_ = nullptr;  // the recording that has the session record
+  Recorder* told_ = nullptr;       // the recording that has the session record
+  const char* told_in_ = nullptr;  // in this segment
   record::DeviceCounts lost_{};
   std::unordered_map<std::uint64_t, Api> apis_;
   struct Device {

@@ -181,7 +181,9 @@ void know_thread(Thread& thread) {
 void begin_elsewhere(Recorder& recorder, Thread& thread, const RecordFunction& fn, bool with_inputs) {
   Frame frame;
   fill(frame, recorder, thread, fn, with_inputs);
-  if (frame.name == nullptr)
+  if ((recorder.flags & record::kNewest) != 0)
+    frame.name = frame.signature = nullptr;  // their segment may be replaced before the op ends
+  else if (frame.name == nullptr)
     frame.name = stepscope_text(&thread, record::Type::text, fn.name(),
                                 static_cast<std::uint32_t>(std::strlen(fn.name())));
   frame.flags |= record::kAsync;
@@ -202,7 +204,7 @@ void end_elsewhere(Thread& thread, const RecordFunction& fn, std::uint64_t now) 
   if (others.session != thread.session) return;
   for (std::uint32_t i = 0; i < others.count; ++i) {
     if (others.frames[i].key != &fn) continue;
-    write_op(thread, others.frames[i], "", now);
+    write_op(thread, others.frames[i], fn.name(), now);
     others.frames[i] = others.frames[--others.count];
     return;
   }

@@ -131,6 +131,12 @@ trace::Full full_of(const element& info) {
   return of;
 }
 
+/// In ns; 0 if it is none.
+std::int64_t duration_of(const element& value) {
+  std::int64_t ns = 0;
+  return value.get_int64().get(ns) == simdjson::SUCCESS && ns > 0 ? ns : 0;
+}
+
 /// 0 if it is none.
 double share_of(const element& value) {
   double share = 0;
@@ -178,8 +184,8 @@ void read_head(trace::Rank& rank, std::vector<std::pair<std::string, std::string
     element value;
     const bool known = key == "deviceProperties" || key == "computeProperties" || key == "distributedInfo" ||
                        key == "machineInfo" || key == "training" || key == "padding" ||
-                       key == "stepscope.full" || key == "wholeProgram" || key == "shapesCost" ||
-                       key.starts_with(kSourceLines) || key == "baseTimeNanoseconds";
+                       key == "stepscope.full" || key == "stepscope.kept_from_ns" || key == "wholeProgram" ||
+                       key == "shapesCost" || key.starts_with(kSourceLines) || key == "baseTimeNanoseconds";
     if (!known || parser.parse(json).get(value) != simdjson::SUCCESS) continue;
     if (key == "distributedInfo")
       read_distributed(rank, value);
@@ -191,6 +197,8 @@ void read_head(trace::Rank& rank, std::vector<std::pair<std::string, std::string
       rank.padding = padding_of(value);
     else if (key == "stepscope.full")
       rank.full = full_of(value);
+    else if (key == "stepscope.kept_from_ns")
+      rank.kept_from = duration_of(value);
     else if (key == "shapesCost")
       rank.shapes_cost = share_of(value);
     else if (key == "wholeProgram")
@@ -202,6 +210,7 @@ void read_head(trace::Rank& rank, std::vector<std::pair<std::string, std::string
     else if (rank.devices.empty())
       read_devices(rank, value);
   }
+  if (rank.kept_from > 0) rank.whole_program = false;
   rank.metadata = std::move(top_level);
 }
 

@@ -31,8 +31,8 @@ class Writer {
 
   Written run(std::span<const Recording* const> workers) {
     head(workers);
-    if (document_.op_names == OpNames::plain && recording_.full_ns() > 0)
-      process_.limit(std::numeric_limits<std::int64_t>::min(), recording_.full_ns());
+    if (document_.op_names == OpNames::plain)
+      process_.limit(first_whole_ns(), recording_.full_ns() > 0 ? recording_.full_ns() : kForever);
     process_.events();
     process_.names("python", "CPU");
     for (const Recording* one : workers)
@@ -45,10 +45,17 @@ class Writer {
   }
 
  private:
+  static constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
+
+  std::int64_t first_whole_ns() const {
+    return recording_.kept_from_ns() > 0 ? recording_.kept_from_ns()
+                                         : std::numeric_limits<std::int64_t>::min();
+  }
+
   void worker(const Recording& worker) {
     ProcessText text(worker, document_);
-    text.limit(recording_.begin_ns(),
-               recording_.stopped() ? recording_.end_ns() : std::numeric_limits<std::int64_t>::max());
+    text.limit(std::max(recording_.begin_ns(), worker.kept_from_ns()),
+               recording_.stopped() ? recording_.end_ns() : kForever);
     const std::int64_t before = document_.written.events;
     text.events();
     if (document_.written.events > before)
@@ -86,6 +93,10 @@ class Writer {
         put(out_, std::max<std::int64_t>(0, recording_.full_ns() - recording_.begin_ns()));
         out_ += recording_.disk_was_full() ? R"(, "disk": true})" : R"(, "disk": false})";
       }
+    }
+    if (recording_.kept_from_ns() > 0) {
+      out_ += R"(, "stepscope.kept_from_ns": )";
+      put(out_, std::max<std::int64_t>(0, recording_.kept_from_ns() - recording_.begin_ns()));
     }
     out_ += R"(, "stepscope.recording": 1)";
     if (!recording_.stopped()) out_ += R"(, "stepscope.not_stopped": 1)";
