@@ -38,6 +38,11 @@ class EventText {
         R"J({}{{"ph": "X", "cat": "{}", "name": "{}", "pid": {}, "tid": {}, "ts": {}, "dur": {}, "args": {{{}}}}})J",
         text_.empty() ? "" : ",", category, name, pid, tid, from, length, args);
   }
+  void counter(const std::string& name, int pid, int at, std::int64_t value) {
+    text_ += fmt::format(
+        R"J({}{{"ph": "C", "cat": "", "name": "{}", "pid": {}, "tid": {}, "ts": {}, "args": {{"value": {}}}}})J",
+        text_.empty() ? "" : ",", name, pid, pid, at, value);
+  }
   const std::string& text() const { return text_; }
 
  private:

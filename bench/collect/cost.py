@@ -19,6 +19,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 WAYS = [("ops only", "-"), ("+ shapes", "shapes"), ("+ memory", "memory"), ("+ stacks", "stacks"), ("+ sampled stacks", "sampled")]
+PROGRAMS = ("mlp", "cnn", "transformer", "loader", "workers", "transformer with Adam", "mobilenet")
+REAL_WAYS = WAYS[:2]
+REAL_LIMIT = 0.35
 PEER = {"sampled": "stacks"}  # torch.profiler does not sample: compared with its stacks
 
 
@@ -57,6 +60,29 @@ def added(turns, say):
     return lines
 
 
+def real(turns, say):
+    lines = [
+        "| program, recorded | ops per step | floor, CPU ns per op | stepscope, CPU ns | torch.profiler, CPU ns | ratio | floor ÷ torch | at most | | wall ns per op, stepscope and torch |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for program in PROGRAMS:
+        for name, options in REAL_WAYS:
+            say(f"{program}, {name}")
+            cpu, wall, ops = {}, {}, 0
+            for _ in range(turns):
+                for kind in ("floor", "stepscope", "torch"):
+                    found = one("real", kind, options, program)
+                    ops = found["ops"]
+                    cpu.setdefault(kind, []).append(found["cpu"] / ops)
+                    wall.setdefault(kind, []).append(found["wall"] / ops)
+            floor, ours, theirs = (statistics.median(cpu[kind]) for kind in ("floor", "stepscope", "torch"))
+            walls = " and ".join(f"{statistics.median(wall[kind]):,.0f}" for kind in ("stepscope", "torch"))
+            cells = " | ".join(middle(cpu[kind]) for kind in ("floor", "stepscope", "torch"))
+            met = "met" if ours <= REAL_LIMIT * theirs else "**not met**"
+            lines.append(f"| {program}, {name} | {ops:,} | {cells} | {ours / theirs:.2f} | {floor / theirs:.2f} | {REAL_LIMIT} | {met} | {walls} |")
+    return lines
+
+
 def whole(events, turns, say):
     lines = ["| | stepscope | torch.profiler | ratio | at most | |", "|---|---|---|---|---|---|"]
     say(f"{events:,} events")
@@ -81,6 +107,7 @@ def whole(events, turns, say):
 def main():
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("--turns", type=int, default=5)
+    asked.add_argument("--real-turns", type=int, default=2)
     asked.add_argument("--events", type=int, default=200_000)
     asked.add_argument("-o", "--output", type=Path, default=HERE.parent / "COLLECT.md")
     options = asked.parse_args()
@@ -91,7 +118,7 @@ def main():
 
     text = f"""# What recording costs
 
-Written by `make bench` or `bench/collect/run.sh --turns {options.turns} --events {options.events}` with Python {platform.python_version()} and
+Written by `make bench` or `bench/collect/run.sh --turns {options.turns} --real-turns {options.real_turns} --events {options.events}` with Python {platform.python_version()} and
 torch {torch.__version__} on {os.cpu_count()} cores ({platform.machine()}). Every cell is the median of {options.turns} processes and, in brackets,
 their range.
 
@@ -102,6 +129,15 @@ allocates its result; with stacks, each is called in a Python function of its ow
 no observer costs less. torch.profiler has no samples; its stacks stand beside ours. What an op costs after the loop is below.
 
 {chr(10).join(added(options.turns, say))}
+
+## Added to each op of training
+
+CPU time of all threads, and wall time, that recording adds to a training step, per op that it records. Short blocks of steps with and
+without recording take turns in one process, {options.real_turns} processes for each cell, on one thread for ops. The programs are
+those of the parity test and two larger ones (`bench/collect/programs.py`). What a callback costs that does nothing is the floor: where
+it alone is above {REAL_LIMIT} of torch.profiler's cost, no observer of PyTorch's ops can meet the limit.
+
+{chr(10).join(real(options.real_turns, say))}
 
 ## Stopping and writing
 

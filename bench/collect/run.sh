@@ -3,7 +3,7 @@
 # torch.profiler, and writes bench/COLLECT.md; `make bench` does so too.
 #   bench/collect/run.sh [OPTIONS of bench/collect/cost.py, e.g. --turns 3 -o /tmp/COLLECT.md]
 # Needs PyTorch, which bench/package.sh installs. Without PyTorch it says so and exits.
-# Takes about ten minutes. Nothing else should run meanwhile.
+# Takes about half an hour. Nothing else should run meanwhile.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analyze/list.h"
+#include "derive/idle/host_pieces.h"
 #include "derive/replay/host_scale.h"
 #include "derive/shape_windows.h"
 #include "derive/steps/gradient_shapes.h"
@@ -74,6 +75,22 @@ void measure_devices(RankFacts& facts, const std::vector<DeviceBusy>& devices, I
   facts.idle = busy.gaps(window).length();
 }
 
+/// Collections of Python's garbage collector, which stepscope and torch.profiler record as calls.
+void add_collections(RankFacts& facts, const trace::Trace& trace, const Rank& rank, Interval window) {
+  const trace::StringId name = trace.strings.find("Python GC");
+  const auto main = derive::main_thread(trace, rank);
+  if (name == trace::kNoString || !main) return;
+  const trace::EventTable& e = rank.events;
+  facts.collecting = 0;
+  for (trace::Row row = rank.tracks[*main].begin; row < rank.tracks[*main].end; ++row) {
+    if (e.name[row] != name) continue;
+    const timeline::Time inside = std::min(e.end[row], window.end) - std::max(e.start[row], window.begin);
+    if (inside <= 0) continue;
+    ++facts.collections;
+    report::add_to(facts.collecting, inside);
+  }
+}
+
 RankFacts facts_of(const Derived& derived, const Rank& rank) {
   const std::vector<DeviceBusy>& devices = derived.busy(rank);
   const Interval window = window_of(rank, derived.choice());
@@ -130,6 +147,7 @@ RankFacts facts_of(const Derived& derived, const Rank& rank) {
     facts.largest_lookup = of.largest;
   }
   facts.window = window.length();
+  add_collections(facts, derived.trace(), rank, window);
   if (rank.shapes_cost > 0) facts.shapes_cost = derive::scaled(facts.window, rank.shapes_cost);
   if (!lengths.empty()) facts.first_step = lengths.front();
   facts.step_median = report::quantile(lengths, 0.5);
@@ -278,6 +296,7 @@ const report::FactSheet<RankFacts> kWindowTimes{"Times of the window",
                                                  {"profiler_estimate", &RankFacts::profiler},
                                                  {"full_after", &RankFacts::full_after, true},
                                                  {"kept_from", &RankFacts::kept_from, true},
+                                                 {"collecting", &RankFacts::collecting, true},
                                                  {"shapes_cost", &RankFacts::shapes_cost, true},
                                                  {"device_lag", &RankFacts::device_lag},
                                                  {"warm_up", &RankFacts::warm_up},

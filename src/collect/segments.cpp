@@ -75,6 +75,12 @@ bool take_rest(Thread& thread, std::uint32_t bytes) {
   return true;
 }
 
+/// Events before that tick are missing.
+void keep_from(Header& header, std::uint64_t tick) {
+  header.kept_from.store(std::max(header.kept_from.load(std::memory_order_relaxed), tick),
+                         std::memory_order_relaxed);
+}
+
 /// Replaces the oldest segment. False if there is none, or if it is too short.
 bool take_oldest(Thread& thread, std::uint32_t bytes) {
   if (olds.count == 0) return false;
@@ -83,9 +89,7 @@ bool take_oldest(Thread& thread, std::uint32_t bytes) {
   if (room < kBegun + bytes) return false;
   olds.first = (olds.first + 1) % olds.size;
   --olds.count;
-  std::atomic<std::uint64_t>& kept_from = thread.header().kept_from;
-  kept_from.store(std::max(kept_from.load(std::memory_order_relaxed), oldest.until),
-                  std::memory_order_relaxed);
+  keep_from(thread.header(), oldest.until);
   begin_segment(thread, oldest.segment, room);
   return true;
 }
@@ -171,7 +175,9 @@ bool next_segment(Thread& thread, std::uint32_t bytes, std::uint32_t reserved) {
     Header& header = *recorder.header;
     header.dropped.fetch_add(1, std::memory_order_relaxed);
     if (replaces) drop_open(thread, 0);
-    if (bytes <= kMargin && header.full_at.load(std::memory_order_relaxed) == 0)
+    if (replaces)
+      keep_from(header, ticks(recorder.clock));
+    else if (bytes <= kMargin && header.full_at.load(std::memory_order_relaxed) == 0)
       header.full_at.store(ticks(recorder.clock), std::memory_order_relaxed);
     return false;
   }

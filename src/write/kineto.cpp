@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/text.h"
 #include "record/events/execution_trace.h"
 #include "record/recording_file.h"
 #include "record/text/kineto_text.h"
@@ -17,8 +18,10 @@ Result<KinetoWritten> kineto(const std::string& path, const std::string& target,
   if (!output) return output.error();
   const auto take = [&](std::string_view piece) { return output->add(piece); };
   const record::Workers workers = record::workers_of(path, file->recording());
-  const record::Written written =
-      record::write_kineto(file->recording(), take, metadata, workers.recordings());
+  std::vector<std::string> told{"traceName="};
+  append_json(told[0], target);
+  told.insert(told.end(), metadata.begin(), metadata.end());
+  const record::Written written = record::write_kineto(file->recording(), take, told, workers.recordings());
   if (auto error = output->finish()) return *error;
   std::vector<std::string> notes = file->recording().notes();
   for (std::string& note : workers.notes()) notes.push_back(std::move(note));

@@ -13,8 +13,8 @@ import os
 from typing import Any
 
 from stepscope._errors import ProfilerError
-from stepscope.profiler import itt
-from stepscope.profiler._activities import ProfilerActivity, supported_activities
+from stepscope.profiler import _activities, _activity_configs, itt
+from stepscope.profiler._activities import supported_activities
 from stepscope.profiler._annotations import mark, range_pop, range_push, record_function
 from stepscope.profiler._config import _ExperimentalConfig
 from stepscope.profiler._cycle import _KinetoProfile
@@ -28,18 +28,23 @@ from stepscope.profiler._replace import ASKED, replace_torch_profiler
 from stepscope.profiler._schedule import ProfilerAction, schedule
 
 __all__ = [
+    "CuspyConfig",
+    "DeviceType",
     "EventList",
     "ExecutionTraceObserver",
     "FunctionEvent",
     "FunctionEventAvg",
+    "PerformanceMetricsConfig",
     "ProfilerAction",
     "ProfilerActivity",
+    "ProfilerActivityConfig",
     "ProfilerError",
     "_ExperimentalConfig",
     "_KinetoProfile",
     "emit_itt",
     "emit_nvtx",
     "itt",
+    "kineto_available",
     "mark",
     "profile",
     "range_pop",
@@ -61,12 +66,29 @@ def kineto_available() -> bool:
     return bool(torch.autograd.kineto_available())
 
 
-def __getattr__(name: str) -> Any:
-    if name == "DeviceType":
-        import torch
+_PYTORCHS: dict[str, Any] = {
+    "CuspyConfig": _activity_configs.CuspyConfig,
+    "DeviceType": _activities.DeviceType,
+    "KinetoStepTracker": None,
+    "PerformanceMetricsConfig": _activity_configs.PerformanceMetricsConfig,
+    "ProfilerActivity": _activities.ProfilerActivity,
+    "ProfilerActivityConfig": _activity_configs.ProfilerActivityConfig,
+    "RecordScope": None,
+}
+"""The classes that are PyTorch's, and those that replace them without PyTorch or where it is older."""
 
-        return torch.autograd.DeviceType
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __getattr__(name: str) -> Any:
+    if name not in _PYTORCHS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        import torch.profiler as kineto
+    except ImportError:
+        kineto = None
+    found = getattr(kineto, name, _PYTORCHS[name])
+    if found is None:
+        raise AttributeError(f"{name} is PyTorch's, and this PyTorch does not have it or is not installed")
+    return found
 
 
 if os.environ.get(ASKED) == "1":

@@ -14,13 +14,14 @@ from typing import Any, Literal
 
 from stepscope._errors import ProfilerError
 from stepscope.profiler import _dataloader
-from stepscope.profiler._activities import ProfilerActivity, chosen, supported_activities, wait_for_devices
-from stepscope.profiler._config import captures_overloads, check_observer, check_switches, warn_of_ignored
+from stepscope.profiler._activities import ProfilerActivity, chosen, shown, supported, wait_for_devices
+from stepscope.profiler._activity_configs import left_out
+from stepscope.profiler._config import CAPTURED_OVERLOADS, COLLECTIONS, asks_for, check_observer, check_switches, check_timeout, warn_of_ignored
 from stepscope.profiler._execution_trace import ExecutionTraceObserver
 from stepscope.profiler._kineto import kineto_instead, kineto_profile
-from stepscope.profiler._metadata import checked_json, distributed_info, machine_info
+from stepscope.profiler._metadata import check_text, checked_json, distributed_info, machine_info
 from stepscope.profiler._recording import FLOPS, MEMORY, MODULES, NEWEST, OVERLOADS, SHAPES, STACKS, Recording
-from stepscope.profiler._results import Results
+from stepscope.profiler._results import ProfilerStats, Results, since
 from stepscope.profiler._sources import name_lines
 
 
@@ -74,26 +75,35 @@ class _KinetoProfile(Results):
         if with_stack not in (True, False, "sampled"):
             raise ProfilerError(f'with_stack must be True, False or "sampled", not {with_stack!r}')
         check_switches(
-            record_shapes=record_shapes, profile_memory=profile_memory, with_flops=with_flops, with_modules=with_modules, acc_events=acc_events
+            record_shapes=record_shapes,
+            profile_memory=profile_memory,
+            with_flops=with_flops,
+            with_modules=with_modules,
+            acc_events=acc_events,
         )
         if not isinstance(megabytes, int) or not 1 <= megabytes <= 1 << 20:
             raise ProfilerError(f"megabytes, the maximum size of a recording, must be a whole number from 1 to 1048576, not {megabytes!r}")
         if keep not in ("oldest", "newest"):
             raise ProfilerError(f'keep, which events stay in a full recording, must be "oldest" or "newest", not {keep!r}')
+        check_timeout(post_processing_timeout_s)
         check_observer(execution_trace_observer)
         if execution_trace_observer is None:
             execution_trace_observer = ExecutionTraceObserver.build_execution_trace_obs_from_env()
         super().__init__(
-            SHAPES * bool(record_shapes or isinstance(execution_trace_observer, ExecutionTraceObserver))
+            SHAPES * bool(record_shapes or with_flops or isinstance(execution_trace_observer, ExecutionTraceObserver))
             | MEMORY * bool(profile_memory)
             | STACKS * bool(with_stack)
             | FLOPS * bool(with_flops)
             | MODULES * bool(with_modules)
-            | OVERLOADS * captures_overloads(experimental_config)
+            | OVERLOADS * asks_for(experimental_config, CAPTURED_OVERLOADS)
             | NEWEST * (keep == "newest")
         )
-        self.activities = chosen(activities)
-        self.record_shapes = record_shapes or with_flops
+        self._chosen = chosen(activities)
+        configs = {activity.name: config for activity, config in self._chosen.configs.items()}
+        self._left_out = left_out((activity.name for activity in self._chosen.activities), configs)
+        self.activities = {shown(activity) for activity in self._chosen.activities}
+        self.activity_configs = {shown(activity): config for activity, config in self._chosen.configs.items()}
+        self.record_shapes = record_shapes
         self.profile_memory = profile_memory
         self.with_stack = with_stack
         self.with_flops = with_flops
@@ -102,11 +112,13 @@ class _KinetoProfile(Results):
         self.execution_trace_observer = execution_trace_observer
         self.acc_events = acc_events
         self.custom_trace_id_callback = custom_trace_id_callback
+        self.post_processing_timeout_s = post_processing_timeout_s
+        self.preset_metadata: dict[str, str] = {}
         self._path = None if path is None else Path(os.path.abspath(path))
         self._megabytes = megabytes
         self._cycles = 0
-        self._preset: dict[str, str] = {}
         self._trace_id: str | None = None
+        self._with_collections = bool(with_stack) and asks_for(experimental_config, COLLECTIONS)
         self._is_on = self._is_recording = self._is_job_told = False
         self._began = 0.0
         if experimental_config is not None:
@@ -128,19 +140,22 @@ class _KinetoProfile(Results):
             self._forget()
         self._rows = self._events = self._on = None
         self._metadata = {}
+        self._times = ProfilerStats()
         self._is_recording = False
         self._on = Recording(
             self._flags,
             self._next_path(),
             self._megabytes,
-            with_ops=ProfilerActivity.CPU in self.activities,
+            with_ops=ProfilerActivity.CPU in self._chosen.activities,
             with_devices=self._has_devices(),
+            with_collections=self._with_collections,
             sampled=self.with_stack == "sampled",
             gives_way=self._gives_way,
         )
+        self._began_ns = time.time_ns()
         self._cycles += 1
         try:
-            if ProfilerActivity.CPU in self.activities:
+            if ProfilerActivity.CPU in self._chosen.activities:
                 _dataloader.follow(self, self._flags)
                 _dataloader.show(self._on.path)
             self._trace_id = self._new_trace_id()
@@ -180,7 +195,7 @@ class _KinetoProfile(Results):
         self._add("machineInfo", machine_info())
         self._is_job_told = False
         self.tell_job()
-        for key, value in self._preset.items():
+        for key, value in self.preset_metadata.items():
             self._add(key, value)
         self._times.profiler_enable_call_duration_us = since(began)
 
@@ -214,16 +229,19 @@ class _KinetoProfile(Results):
         self._times.profiler_disable_call_duration_us = since(began)
 
     def toggle_collection_dynamic(self, enable: bool, activities: Iterable[Any]) -> None:
-        """Pauses and resumes recording within a cycle, if ``activities`` names the CPU."""
+        """Pauses and resumes recording within a cycle, if ``activities`` names the CPU. Before the first cycle it does nothing."""
+        if self._cycles == 0:
+            return
         recording = self._recording_of_ours("toggle_collection_dynamic")
         if not self._is_recording:
             raise ProfilerError("toggle_collection_dynamic() was called before the profiler records; start it first")
-        if ProfilerActivity.CPU in chosen(activities):
+        if ProfilerActivity.CPU in chosen(activities).activities:
             recording.start() if enable else recording.pause()
 
     def add_metadata(self, key: str, value: str) -> None:
         """Adds a text to the top of the trace."""
-        self._add(key, json.dumps(str(value)))
+        check_text(key, value)
+        self._add(key, json.dumps(value))
 
     def add_metadata_json(self, key: str, value: str) -> None:
         """Adds JSON text to the top of the trace. ProfilerError if it is not JSON."""
@@ -231,7 +249,7 @@ class _KinetoProfile(Results):
 
     def preset_metadata_json(self, key: str, value: str) -> None:
         """Like add_metadata_json(), for each cycle that starts later."""
-        self._preset[key] = checked_json(key, value)
+        self.preset_metadata[key] = checked_json(key, value)
 
     def get_trace_id(self) -> str | None:
         """The id of the current or last cycle."""
@@ -260,20 +278,16 @@ class _KinetoProfile(Results):
         return self._on
 
     def _has_devices(self) -> bool:
-        return ProfilerActivity.CUDA in self.activities and ProfilerActivity.CUDA in supported_activities()
+        return ProfilerActivity.CUDA in self._chosen.activities and ProfilerActivity.CUDA in supported()
 
     def _add(self, key: str, json_text: str) -> None:
-        """Writes into the open file, so that it survives a kill; without one, keeps it for the export."""
+        """Writes into the open file, so that it survives a kill, and keeps it for the export, where the last value of a key counts."""
         if not isinstance(key, str) or not key or "=" in key:
             raise ProfilerError(f"a metadata key must be a text without '=', not {key!r}")
         if self._on is not None and not self._on.is_foreign:
             self._on.metadata(key, json_text)
+            self._metadata[key] = json_text
         elif self._finished:
             self._metadata[key] = json_text
         else:
-            self._preset[key] = json_text
-
-
-def since(began: float) -> int:
-    """In µs."""
-    return int((time.perf_counter() - began) * 1e6)
+            self.preset_metadata[key] = json_text

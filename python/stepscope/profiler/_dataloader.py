@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import functools
 import importlib
 import inspect
 import json
 import multiprocessing
 import os
 import sys
+import time
 import weakref
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +27,7 @@ from stepscope._errors import Error
 from stepscope.profiler import _batches, _recording
 from stepscope.profiler._batches import Collate, Function, Noted, Ranges, Sink, Source, lacking, not_recorded, reason
 from stepscope.profiler._places import own_file
-from stepscope.profiler._recording import FLOPS, OVERLOADS, SHAPES, SHAPES_WHILE_CHEAP, STACKS, Recording
+from stepscope.profiler._recording import FLOPS, NEWEST, OVERLOADS, SHAPES, SHAPES_WHILE_CHEAP, STACKS, Recording
 from stepscope.profiler._sources import name_lines
 
 VARIABLE = "STEPSCOPE_LOADER"
@@ -70,7 +72,7 @@ def follow(profiler: Any, flags: int) -> None:
         told = {
             "parent": os.getpid(),
             "link": str(link()),
-            "flags": SHAPES * bool(flags & (SHAPES | FLOPS)) | flags & (OVERLOADS | SHAPES_WHILE_CHEAP),
+            "flags": SHAPES * bool(flags & (SHAPES | FLOPS)) | flags & (OVERLOADS | SHAPES_WHILE_CHEAP | NEWEST),
             "sampled": getattr(profiler, "with_stack", False) == "sampled",
         }
     except (OSError, Error) as error:
@@ -130,9 +132,14 @@ def is_as_expected(owner: Any, part: Part) -> bool:
     if present is part.ours:
         return True
     try:
-        return set(part.takes) <= set(inspect.signature(present).parameters)
+        return set(part.takes) <= arguments_of(present)
     except (TypeError, ValueError):  # a C function without a signature
         return not part.takes
+
+
+@functools.cache
+def arguments_of(function: Any) -> frozenset[str]:
+    return frozenset(inspect.signature(function).parameters)
 
 
 def needs_ours(owner: Any, part: Part) -> bool:
@@ -188,6 +195,8 @@ class Worker:
         self.number = number
         self.epoch = 0
         self.fetch = Ranges("DataLoader.fetch")
+        self.busy_before = 0
+        """CPU time of this thread when the fetch began."""
         self.target: str | None = None
         self.recording: Recording | None = None
 
@@ -222,7 +231,14 @@ class Worker:
             self.epoch += 1
         elif isinstance(task, tuple) and len(task) == 2 and isinstance(task[0], int):
             self.fetch.begin()
+            self.busy_before = time.thread_time_ns()
             _collect.flow(batch_id(os.getpid(), self.epoch, task[0]), True)
+
+    def made(self) -> None:
+        """A batch is made."""
+        if self.fetch.range is not None:
+            _collect.counter("DataLoader.fetch CPU ns", time.thread_time_ns() - self.busy_before)
+        self.fetch.end()
 
 
 def batch_id(worker: int, epoch: int, index: int) -> int:
@@ -262,7 +278,7 @@ def watched(given: dict[str, Any]) -> Worker | None:
     worker = Worker(told, int(given["worker_id"]))
     wrapped = {
         "index_queue": Source(given["index_queue"], worker.got, WORKERS),
-        "data_queue": Sink(given["data_queue"], worker.fetch.end, WORKERS),
+        "data_queue": Sink(given["data_queue"], worker.made, WORKERS),
         "collate_fn": Collate(given["collate_fn"]),
     }
     outside = sys.modules.get("stepscope.profiler._outside")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import os
 from collections.abc import Iterable
 from typing import Any
 
-from stepscope import _core
 from stepscope._errors import ProfilerError
+from stepscope.profiler._config import ArgumentError
 from stepscope.profiler._events import FunctionEvent, FunctionEventAvg, device_type
 from stepscope.profiler._rows import USER_SCOPE, Rows
 from stepscope.profiler._text import Widths, table_text
@@ -37,7 +39,7 @@ class EventList(list[Any]):
         sort_by: str | None = None,
         row_limit: int = 100,
         max_src_column_width: int = 75,
-        max_name_column_width: int = 55,
+        max_name_column_width: int | None = 55,
         max_shapes_column_width: int = 80,
         header: str | None = None,
         top_level_events_only: bool = False,
@@ -57,9 +59,13 @@ class EventList(list[Any]):
         )
 
     def key_averages(
-        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
+        self,
+        group_by_input_shapes: bool = False,
+        group_by_stack_n: int = 0,
+        group_by_overload_name: bool = False,
+        include_python_functions: bool = False,
     ) -> EventList:
-        return key_averages(self._rows, group_by_input_shape, group_by_stack_n, group_by_overload_name)
+        return key_averages(self._rows, group_by_input_shapes, group_by_stack_n, group_by_overload_name, include_python_functions)
 
     def total_average(self) -> FunctionEventAvg:
         total = FunctionEventAvg("Total")
@@ -68,11 +74,12 @@ class EventList(list[Any]):
         return total
 
     def export_chrome_trace(self, path: str | os.PathLike[str]) -> None:
-        """Writes the events' recording as Kineto's JSON. ProfilerError if the recording is gone."""
-        last = self._rows.paths[-1]
-        if not last.exists():
-            raise ProfilerError("the recording of these events is gone; export it before the next cycle, or keep it with path=")
-        _core.export_recording(os.fsencode(last), os.fsencode(path), [])
+        """Writes the events as a list of JSON objects; the profiler's method of that name writes the whole trace."""
+        if any(isinstance(event, FunctionEventAvg) for event in self):
+            raise ProfilerError("averages have no begin and end; export events() instead")
+        opener: Any = gzip.open if os.fspath(path).endswith(".gz") else open
+        with opener(path, "wt", encoding="utf-8") as file:
+            json.dump([as_slice(event) for event in self if event.trace_name is not None], file)
 
     def export_stacks(self, path: str | os.PathLike[str], metric: str = "self_cpu_time_total") -> None:
         """Writes a line per event for flame graphs: frames, outermost first, then the metric in µs."""
@@ -88,6 +95,21 @@ class EventList(list[Any]):
                     file.write(f"{';'.join(frames)} {value}\n")
 
 
+def as_slice(event: FunctionEvent) -> dict[str, Any]:
+    """In the format of Chrome's traces."""
+    times = event.time_range
+    group = "CPU functions" if event.device_index < 0 else f"{event.use_device} {event.device_index}"
+    return {
+        "name": event.trace_name,
+        "ph": "X",
+        "ts": times.start,
+        "dur": round(times.elapsed_us(), 3),
+        "tid": event.device_resource_id,
+        "pid": group,
+        "args": {},
+    }
+
+
 def all_events(rows: Rows) -> EventList:
     """All events by begin. Parents and children are found by their index in this list."""
     events: list[FunctionEvent] = []
@@ -95,14 +117,17 @@ def all_events(rows: Rows) -> EventList:
     return EventList(events, rows)
 
 
-def key_averages(rows: Rows, by_shapes: bool, stack_depth: int, by_overload: bool = False) -> EventList:
+def key_averages(
+    rows: Rows, by_shapes: bool, stack_depth: int, by_overload: bool = False, with_python_calls: bool = False
+) -> EventList:
     if not isinstance(stack_depth, int):
-        raise ProfilerError(f"group_by_stack_n must be a number of stack entries, 0 for none, not {stack_depth!r}")
+        raise ArgumentError(f"group_by_stack_n must be a number of stack entries, 0 for none, not {stack_depth!r}")
     columns = rows.averages(bool(by_shapes), stack_depth, bool(by_overload))
     lazy = LazyEvents(rows)
     out = EventList((), rows)
     for group, name in enumerate(columns["name"]):
         average = FunctionEventAvg(rows.texts[name])
+        average._first = FunctionEvent(rows, columns["first"][group], lazy)
         average.count = columns["count"][group]
         average.cpu_time_total = columns["total_ns"][group] / 1000
         average.self_cpu_time_total = columns["self_ns"][group] / 1000
@@ -120,13 +145,13 @@ def key_averages(rows: Rows, by_shapes: bool, stack_depth: int, by_overload: boo
         average.is_async = bool(columns["is_async"][group])
         average.has_parent = columns["parent"][group] >= 0
         if by_shapes:
-            average.input_shapes = rows.shapes[columns["inputs"][group]]
+            average.input_shapes = average._first.input_shapes
         if by_overload and columns["overload"][group] >= 0:
             average.overload_name = rows.texts[columns["overload"][group]]
         if stack_depth > 0:
             average.stack = rows.stacks[columns["stack"][group]][:stack_depth]
-        average._first = FunctionEvent(rows, columns["first"][group], lazy)
-        out.append(average)
+        if with_python_calls or not getattr(average._first, "is_python_function", False):
+            out.append(average)
     return out
 
 

@@ -86,6 +86,10 @@ class FunctionEvent(Measured):
     node_id = -1
     is_remote = is_legacy = False
     metadata_json: str | None = None
+    metadata: dict[str, Any] | None = None
+    is_python_function = False
+    python_id = python_parent_id = python_module_id = -1
+    linked_correlation_id = 0
 
     def __init__(self, rows: Rows, row: int, events: list[FunctionEvent]) -> None:
         self._rows = rows
@@ -101,6 +105,34 @@ class FunctionEvent(Measured):
         return self._row + 1
 
     @property
+    def external_id(self) -> int:
+        return 0 if self._on_device else self.id
+
+    @property
+    def activity_type(self) -> str | None:
+        """None for device work, whose kinds are not told apart here."""
+        if self._on_device:
+            return None
+        return "user_annotation" if self.is_user_annotation else "cpu_op"
+
+    @property
+    def event_metadata(self) -> None:
+        warnings.warn("`event_metadata` is deprecated, use `metadata`", FutureWarning, stacklevel=2)
+
+    @property
+    def flow_id(self) -> int:
+        """The number of the arrow between an op and its backward pass; 0: none."""
+        return self._rows.flows.get(self._row, (0, False))[0]
+
+    @property
+    def flow_type(self) -> int:
+        return int(self.flow_id > 0)
+
+    @property
+    def flow_start(self) -> bool:
+        return self._rows.flows.get(self._row, (0, False))[1]
+
+    @property
     def name(self) -> str:
         return self._rows.texts[self._of("name")]
 
@@ -109,8 +141,10 @@ class FunctionEvent(Measured):
         return self.name
 
     @property
-    def trace_name(self) -> str:
-        return self._rows.texts[self._of("trace_name")]
+    def trace_name(self) -> str | None:
+        """None for memory that changed outside of ops, as in PyTorch."""
+        name = self._rows.texts[self._of("trace_name")]
+        return None if name == "[memory]" else name
 
     @property
     def overload_name(self) -> str:
@@ -150,7 +184,7 @@ class FunctionEvent(Measured):
 
     @property
     def kwinputs(self) -> dict[str, Any]:
-        return {}
+        return dict(self._rows.told.keywords[self._of("inputs")])
 
     @property
     def cpu_parent(self) -> FunctionEvent | None:
@@ -163,7 +197,19 @@ class FunctionEvent(Measured):
 
     @property
     def input_shapes(self) -> list[Any]:
-        return self._rows.shapes[self._of("inputs")]
+        return self._rows.told.shapes[self._of("inputs")]
+
+    @property
+    def structured_input_shapes(self) -> list[Any]:
+        return self._rows.told.structured_shapes[self._of("inputs")]
+
+    @property
+    def structured_input_strides(self) -> list[Any]:
+        return self._rows.told.strides[self._of("inputs")]
+
+    @property
+    def input_dtypes(self) -> list[str]:
+        return self._rows.told.types[self._of("inputs")]
 
     @property
     def concrete_inputs(self) -> list[Any]:
@@ -234,13 +280,18 @@ class FunctionEvent(Measured):
         return self._of("self_device_bytes")
 
     def __repr__(self) -> str:
-        times = self.time_range
-        return (
-            f"<FunctionEvent id={self.id} name={self.name} overload_name={self.overload_name} cpu_time={time_text(self.cpu_time)} start_us={times.start:.3f} "
-            f"end_us={times.end:.3f} device_time={time_text(self.device_time)} cpu_children={[child.id for child in self.cpu_children]} thread={self.thread} "
-            f"input_shapes={self.input_shapes} cpu_memory_usage={self.cpu_memory_usage} is_async={self.is_async} "
-            f"seq_nr={self.sequence_nr}>"
-        )
+        times, device = self.time_range, self.use_device
+        fields = {
+            "id": self.id, "name": self.name, "overload_name": self.overload_name, "device_type": self.device_type, "node_id": self.node_id,
+            "cpu_time": time_text(self.cpu_time), "start_us": times.start, "end_us": times.end,
+            "cpu_children": [child.id for child in self.cpu_children], f"{device}_time": time_text(self.device_time),
+        }  # fmt: skip
+        more = {
+            "name": self.name, "thread": self.thread, "input_shapes": self.input_shapes, "cpu_memory_usage": self.cpu_memory_usage,
+            f"{device}_memory_usage": self.device_memory_usage, "is_async": self.is_async, "is_remote": self.is_remote,
+            "seq_nr": self.sequence_nr, "is_legacy": self.is_legacy,
+        }  # fmt: skip
+        return f"<FunctionEvent {' '.join(f'{key}={value}' for part in (fields, more) for key, value in part.items())}>"
 
 
 SUMS = (

@@ -8,15 +8,22 @@ import sys
 from typing import Any
 
 from stepscope._errors import ProfilerError
+from stepscope.profiler._config import ArgumentError
 
 
 def checked_json(key: str, value: str) -> str:
     """``value`` on one line; ProfilerError if it is not JSON."""
+    check_text(key, value)
     try:
         json.loads(value, parse_constant=refuse)
-    except (ValueError, TypeError) as error:
+    except ValueError as error:
         raise ProfilerError(f"the metadata {key!r} is not JSON ({error}); json.dumps() converts a value to JSON") from None
     return value.replace("\n", " ")
+
+
+def check_text(key: str, value: Any) -> None:
+    if not isinstance(value, str):
+        raise ArgumentError(f"the metadata {key!r} must be a text, not {value!r}")
 
 
 def refuse(constant: str) -> Any:

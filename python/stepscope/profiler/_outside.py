@@ -13,7 +13,7 @@ import socket
 import sys
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from stepscope import _collect
 from stepscope._errors import Error
@@ -23,6 +23,9 @@ from stepscope.profiler._optimizers import watch_optimizers
 from stepscope.profiler._replace import ASKED, replace_torch_profiler
 
 Options = dict[str, str]
+STACKS: dict[str, bool | Literal["sampled"]] = {"calls": True, "sampled": "sampled"}
+"""``with_stack`` for each word of the option stacks; False for others."""
+
 outside: Outside | None = None
 
 
@@ -101,12 +104,12 @@ class Outside:
             self.profile = profile(
                 record_shapes=options.get("shapes", "none") != "none",
                 profile_memory="memory" in options,
-                with_stack={"calls": True, "sampled": "sampled"}.get(options.get("stacks", ""), False),
+                with_stack=STACKS.get(options.get("stacks", ""), False),
                 path=asked.path,
                 megabytes=int(options.get("megabytes", 256)),
                 keep="newest" if options.get("keep") == "newest" else "oldest",
             )
-            self.profile._gives_way = True
+            self.profile._gives_way = self.profile._with_collections = True
             self.profile._flags |= SHAPES_WHILE_CHEAP * (options.get("shapes") == "cheap")
             if not asked.by_steps:
                 self.profile.preset_metadata_json("wholeProgram", "true")

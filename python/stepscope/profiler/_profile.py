@@ -13,11 +13,11 @@ from stepscope import _collect
 from stepscope._errors import ProfilerError
 from stepscope.profiler import _dataloader
 from stepscope.profiler._activities import ProfilerActivity
-from stepscope.profiler._config import check_handler
+from stepscope.profiler._config import ArgumentError, check_handler
 from stepscope.profiler._cycle import _KinetoProfile
 from stepscope.profiler._schedule import ProfilerAction
 
-NONE, WARMUP, RECORD, SAVE = ProfilerAction
+NONE, WARMUP, RECORD, SAVE, DEVICE_STOPPED = ProfilerAction
 NEVER_ENDED = "the schedule goes from {} to {} without RECORD_AND_SAVE, so the unsaved steps are lost"
 
 
@@ -115,7 +115,7 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
     def start(self) -> None:
         if self._is_on and not (self._on is not None and self._on.is_foreign):
             raise ProfilerError("the profiler is already started; stop it before you start it again")
-        if ProfilerActivity.CPU in self.activities:
+        if ProfilerActivity.CPU in self._chosen.activities:
             _dataloader.follow(self, self._flags)
         try:
             self._transit(NONE, self.current_action)
@@ -164,6 +164,8 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
         known = ProfilerAction.__members__.get(getattr(action, "name", ""))
         if known is None:
             raise ProfilerError(f"the schedule returned {action!r} for step {step}; it must return a ProfilerAction")
+        if known is DEVICE_STOPPED:
+            raise ArgumentError(f"the schedule returned DEVICE_STOPPED for step {step}, which only PyTorch's profiler may set")
         return known
 
     def _begin_step(self) -> None:

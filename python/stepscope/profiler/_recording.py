@@ -16,8 +16,10 @@ from typing import Any
 from stepscope import _collect, _core
 from stepscope._errors import NoResultsError, ProfilerError
 from stepscope.profiler import _places
+from stepscope.profiler._garbage import record_collections
 from stepscope.profiler._observer import PACKAGE, observer
 from stepscope.profiler._places import File, identity
+from stepscope.profiler._told import tell_torch, told
 
 SHAPES, MEMORY, STACKS, FLOPS, MODULES, OVERLOADS, SHAPES_WHILE_CHEAP, NEWEST = 1, 2, 4, 8, 16, 32, 64, 128
 """Flags of a recording; the numbers of record/format.h."""
@@ -41,6 +43,7 @@ class Recording:
         *,
         with_ops: bool = True,
         with_devices: bool = False,
+        with_collections: bool = False,
         sampled: bool = False,
         worker_of: tuple[int, int] | None = None,
         gives_way: bool = False,
@@ -53,6 +56,7 @@ class Recording:
             raise ProfilerError("another profiler is recording in this process; stop it first, then start this one")
         self._observer = torch_observer() if with_ops else None
         self._flags = flags
+        self._with_collections = with_collections
         self._file = File(path)
         self._file.gives_way = gives_way or worker_of is not None
         stacks = SAMPLED_STACKS if sampled else ALL_CALLS
@@ -112,10 +116,12 @@ class Recording:
             _collect.pause_torch()  # of the parent, in a forked child
             miss(_collect.attach_torch(self._observer, inputs, bool(self._flags & MEMORY)))
         _collect.start()
+        record_collections(self._with_collections)
         if self._python:
             miss(_collect.python_start(self._python))
 
     def pause(self) -> None:
+        record_collections(False)
         _collect.python_stop()
         _collect.flush_devices()
         _collect.stop()
@@ -164,36 +170,9 @@ def close(file: File) -> None:
     if not file.open:
         return
     tell_torch(False)
+    record_collections(False)
     file.dropped += _collect.close()
     file.open = False
-
-
-torchs_range: Any = None
-"""PyTorch's ``_RecordFunctionFast`` while ``fast_range`` replaces it; else None."""
-
-
-def tell_torch(recording: bool) -> None:
-    """Tells PyTorch whether a profiler is on: Dynamo, Inductor and others mark their work only then."""
-    global torchs_range
-    torch = sys.modules.get("torch")
-    tell = getattr(sys.modules.get("torch.autograd.profiler"), "_set_is_profiler_enabled", None)  # from PyTorch 2.1 on
-    if torch is None or tell is None:
-        return
-    its_own_runs = torch.autograd._profiler_enabled()
-    if not its_own_runs:
-        tell(recording)
-    ranges = torch._C._profiler
-    if recording and not its_own_runs and torchs_range is None and hasattr(ranges, "_RecordFunctionFast"):
-        torchs_range = ranges._RecordFunctionFast
-        ranges._RecordFunctionFast = fast_range
-    elif not recording and torchs_range is not None:
-        ranges._RecordFunctionFast = torchs_range
-        torchs_range = None
-
-
-def fast_range(name: str, input_values: object = None, keyword_values: object = None) -> _collect.record_function:
-    """Replaces PyTorch's ``_RecordFunctionFast``, whose ranges reach only PyTorch's own profiler."""
-    return _collect.record_function(name).as_op()
 
 
 def leave(file: File) -> None:
@@ -226,8 +205,9 @@ def forget_in_child() -> None:
     """Forgets the parent's recording here; the C++ collector does so by itself."""
     global being_made
     being_made = None
-    if torchs_range is not None:
+    if told:
         tell_torch(False)
+    record_collections(False)
 
 
 os.register_at_fork(after_in_child=forget_in_child)

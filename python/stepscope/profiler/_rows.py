@@ -8,13 +8,32 @@ import os
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from stepscope import _core
 from stepscope._errors import ProfilerError
 
 USER_SCOPE = 7
 """USER_SCOPE of at::RecordScope."""
+BACKWARD_SCOPE = 1
+"""BACKWARD_FUNCTION of at::RecordScope."""
+
+
+class Inputs(NamedTuple):
+    """Per set of inputs, a list with an element for each input."""
+
+    shapes: list[list[Any]]
+    """Sizes; of a list of tensors, []."""
+    structured_shapes: list[list[Any]]
+    """Sizes; of a list of tensors, those of each."""
+    strides: list[list[Any]]
+    types: list[list[str]]
+    keywords: list[dict[str, Any]]
+    """The keyword values of a kernel's range."""
+
+
+def listed(texts: Sequence[str]) -> list[list[Any]]:
+    return [json.loads(text) if text else [] for text in texts]
 
 
 class Rows:
@@ -31,7 +50,7 @@ class Rows:
 
     def __getstate__(self) -> dict[str, Any]:
         """Plain values only: the engine's objects cannot be copied or pickled."""
-        for name in ("columns", "texts", "shapes", "concrete_inputs", "stacks", "use_device"):
+        for name in ("columns", "texts", "told", "concrete_inputs", "stacks", "use_device", "flows"):
             getattr(self, name)
         return {key: value for key, value in self.__dict__.items() if key != "recorded"}
 
@@ -44,9 +63,34 @@ class Rows:
         return list(self.recorded.texts())
 
     @cached_property
-    def shapes(self) -> list[list[Any]]:
-        """Per set of inputs, a list of sizes for each input."""
-        return [json.loads(text) if text else [] for text in self.recorded.shapes()]
+    def told(self) -> Inputs:
+        """What is told of each set of inputs."""
+        return Inputs(
+            shapes=listed(self.recorded.shapes()),
+            structured_shapes=listed(self.recorded.structured_shapes()),
+            strides=listed(self.recorded.strides()),
+            types=listed(self.recorded.types()),
+            keywords=[json.loads(text) if text else {} for text in self.recorded.keywords()],
+        )
+
+    @cached_property
+    def flows(self) -> dict[int, tuple[int, bool]]:
+        """The number of the arrow that leads from an op to its backward pass, by the rows of both; True: it begins there."""
+        columns = self.columns
+        forward: dict[tuple[int, int], int] = {}
+        arrows: dict[int, tuple[int, bool]] = {}
+        for row, sequence in enumerate(columns["sequence"]):
+            if sequence < 0 or columns["scope"][row] > BACKWARD_SCOPE:
+                continue
+            thread = columns["forward_thread"][row]
+            if columns["scope"][row] == BACKWARD_SCOPE and thread != 0:
+                op = forward.pop((thread, sequence), -1)
+                if op >= 0:
+                    number = len(arrows) // 2 + 1
+                    arrows[op], arrows[row] = (number, True), (number, False)
+            elif thread == 0:
+                forward[columns["thread"][row], sequence] = row
+        return arrows
 
     @cached_property
     def concrete_inputs(self) -> list[list[Any]]:

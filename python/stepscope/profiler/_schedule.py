@@ -14,6 +14,8 @@ class ProfilerAction(enum.Enum):
     WARMUP = 1
     RECORD = 2
     RECORD_AND_SAVE = 3
+    DEVICE_STOPPED = 4
+    """Not for schedules: PyTorch's profiler uses it by itself."""
 
 
 def schedule(

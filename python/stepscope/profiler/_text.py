@@ -23,7 +23,7 @@ class Column(NamedTuple):
 
 class Widths(NamedTuple):
     source: int
-    name: int
+    name: int | None
     shapes: int
 
 
@@ -37,8 +37,13 @@ def sorted_by(events: Sequence[Any], sort_by: str | None) -> list[Any]:
     return sorted(events, key=lambda event: getattr(event, attribute), reverse=True)
 
 
-def name_text(name: str, most: int) -> str:
-    return name[: most - 3] + "..." if len(name) >= most - 3 else name
+def name_text(name: str, most: int | None) -> str:
+    return name if most is None else name[: most - 3] + "..." if len(name) >= most - 3 else name
+
+
+def column_width(names: Sequence[str], most: int | None) -> int:
+    width = max(map(len, names)) + 4
+    return width if most is None else min(width, most)
 
 
 def source_text(place: str, most: int) -> str:
@@ -106,7 +111,7 @@ def other_columns(events: Sequence[Any], widths: Widths, with_flops: bool) -> li
         width = min(max(map(len, entries)) + 4, widths.source)
         first = lambda e: source_text(e.stack[0], width) if e.stack else ""  # noqa: E731
         out.append(Column("Source Location", first, width, is_left=True))
-    if with_flops:
+    if with_flops and any(event.flops > 0 for event in events):
         scale = flops_scale(events)
         text = lambda e: f"{e.flops / 1000**scale:.3f}" if e.flops > 0 else "--"  # noqa: E731
         out.append(Column(f"Total {FLOPS_UNITS[scale]}", text))
@@ -130,10 +135,10 @@ def table_text(
         return ""
     events = sorted_by(events, sort_by)
     device = next((event.use_device.upper() for event in events if event.use_device), "")
-    name_width = min(max(len(event.key) for event in events) + 4, widths.name)
+    name_width = column_width([event.key for event in events], widths.name)
     columns = [Column("Name", lambda e: name_text(e.key, widths.name), name_width)]
     if any(event.overload_name for event in events):
-        longest = min(max(len(event.overload_name) for event in events) + 4, widths.name)
+        longest = column_width([event.overload_name for event in events], widths.name)
         columns.append(Column("Overload Name", lambda e: name_text(e.overload_name, widths.name), longest))
     columns += time_columns(events, time_unit, device)
     if with_memory:
@@ -148,6 +153,8 @@ def table_text(
     out = []
     if header is not None:
         out += ["=" * (len(rule) - len(GAP)), header]
+    if top_level_events_only:
+        out += ["=" * (len(rule) - len(GAP)), "This report only display top-level ops statistics"]
     out += [rule, line([column.title for column in columns]), rule]
     source = next((i for i, column in enumerate(columns) if column.title == "Source Location"), None)
     shown = [event for event in events if not (top_level_events_only and has_parent(event))]

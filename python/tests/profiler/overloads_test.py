@@ -194,4 +194,4 @@ def test_the_depth_of_stacks_is_a_number(recorded):
     for average in (recorded.key_averages, recorded.events().key_averages):
         with pytest.raises(ProfilerError, match="group_by_stack_n must be a number of stack entries, 0 for none, not 'x'"):
             average(group_by_stack_n="x")
-        assert average(group_by_input_shape=1).table() == average(group_by_input_shape=True).table()
+        assert average(1).table() == average(True).table()

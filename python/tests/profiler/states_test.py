@@ -9,7 +9,7 @@ import stepscope
 import stepscope.profiler as sp
 from stepscope.profiler import ProfilerAction, ProfilerError, profile, schedule
 
-NONE, WARMUP, RECORD, SAVE = ProfilerAction
+NONE, WARMUP, RECORD, SAVE, DEVICE_STOPPED = ProfilerAction
 EXIT = None
 
 # The actions of torch.profiler: P prepares, S starts, T stops, R calls on_trace_ready, w warns.
@@ -47,8 +47,8 @@ class Ours:
     is_foreign = False
 
 
-@pytest.mark.parametrize("after", [*ProfilerAction, EXIT])
-@pytest.mark.parametrize("before", list(ProfilerAction))
+@pytest.mark.parametrize("after", [*TABLE, EXIT])
+@pytest.mark.parametrize("before", list(TABLE))
 def test_every_transition(before, after):
     prof = Noted([before, after])
     prof.start()
@@ -60,7 +60,7 @@ def test_every_transition(before, after):
     assert len(caught) == ("w" in TABLE[before][after])
 
 
-@pytest.mark.parametrize("action", list(ProfilerAction))
+@pytest.mark.parametrize("action", list(TABLE))
 def test_the_first_action(action):
     prof = Noted([action])
     prof.start()
@@ -77,6 +77,8 @@ def test_a_schedule_of_another_module_serves():
     assert prof.current_action is SAVE and prof.done == "PS"
     with pytest.raises(ProfilerError, match="must return a ProfilerAction"):
         Noted(["RECORD"])
+    with pytest.raises(ValueError, match="which only PyTorch's profiler may set"):
+        Noted([DEVICE_STOPPED])
 
 
 def shape_of(steps, **named):
@@ -296,8 +298,8 @@ def test_properties_are_not_there_before_there_are_results():
 
 
 def test_options_that_change_nothing_are_named_once():
-    with pytest.warns(UserWarning, match="performance_events, record_python_gc_info") as caught:
-        profile(experimental_config=sp._ExperimentalConfig(verbose=True, performance_events=["cycles"], record_python_gc_info=True))
+    with pytest.warns(UserWarning, match="effect: performance_events, trace_only$") as caught:
+        profile(experimental_config=sp._ExperimentalConfig(verbose=True, performance_events=["cycles"], record_python_gc_info=True, trace_only=True))
     assert len(caught) == 1
     with pytest.raises(TypeError, match="speed"):
         sp._ExperimentalConfig(speed=9)

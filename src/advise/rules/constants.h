@@ -14,6 +14,7 @@ namespace stepscope::advise {
   X(double, kLoaderShare, 0.05, "of the window: loading worth a finding", "the TensorBoard plugin's limit; below it a worker's queue costs as much as it saves") \
   X(double, kWorkerPessimism, 0.6, "of the ideal saving: loading moves to workers", "measured in a pair of runs: num_workers 0 to 4 gained 36.5 of 59 ms") \
   X(std::int64_t, kQueueFetch, 1'500'000, "ns: taking a batch from workers that are ready, at most", "0.99 to 1.30 ms on average in six recordings of real workers that keep up") \
+  X(double, kMostOfCores, 0.7, "of the machine's cores, used by loader workers: no more workers fit", "chosen: the training process needs the rest") \
   X(double, kStarvedPessimism, 0.7, "of the ideal saving: more workers", "0.93 or more of it was gained in real and simulated programs; chosen: the cores may be used up") \
   X(double, kSyncPessimism, 0.5, "of the ideal saving: waits removed", "chosen: half of the reads can go; simulated jobs without reads gained 0.94 to 1 of it, since replay keeps the wait of the next read") \
   X(double, kSlowedToo, 1.2, "times the wait, pause or disturbance seen on the CPU: saved at most", "0.97 in the median of 48 pairs of real runs, above 1.2 in three: the work around it may be slower too") \
@@ -168,6 +169,7 @@ namespace stepscope::advise {
   X(double, kPossibleWorth, 0.03, "of the step: the high end of a saving worth acting on", "chosen") \
   X(double, kCpuOperatorShare, 0.20, "of the recording: one operator, where only a CPU works", "chosen") \
   X(double, kWorkMost, 1.2, "of the work of one line, where only a CPU works: saved at most", "0.4 to 1.4 in fifteen programs of bench/unseen whose fault was such a line; as kSlowedToo") \
+  X(double, kCollectingShare, 0.02, "of the step: garbage collections", "chosen: half of what a trial of `stepscope try` tells from noise") \
   X(double, kOutlierWorth, 0.02, "of the step: outliers spread over all steps, where only a CPU works", "chosen: a busy machine makes one step in fifty 30 % longer") \
   X(double, kHole, 0.10, "of the window: idle time that the report must explain", "another tenth of a step is worth a look, as in the bound test") \
   X(double, kOwnShare, 0.10, "of the window: a line of the program besides the model", "chosen: the verdict leaves no hole above a tenth") \

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "advise/late_workers.h"
 #include "advise/own_places.h"
 #include "advise/places.h"
 #include "advise/rules/constants.h"
@@ -219,6 +220,7 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
                   place ? ", mostly in " + place->quoted() + place->callee() + place->rest(e.steps()) : ""));
   save(f, hidden ? 0 : per_step, in_main ? kWorkerPessimism : kStarvedPessimism,
        host_only ? kSlowedToo : 1.0);
+  if (!in_main && cores_are_used_up(e)) f.saving_low = 0;
   const std::int64_t recording =
       host_only && in_main ? std::min(waited, e.launched_in("enumerate(DataLoader)#").recording) : 0;
   if (host_only && in_main) {
@@ -275,8 +277,7 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
             "torch.cat, "
             "pad_sequence. Each tensor costs a file descriptor and a message between the processes, however "
             "small."
-          : "More workers, as long as those of all ranks on the host fit its cores; if the cores are busy, "
-            "move decoding out of the workers or cache it; raise prefetch_factor.";
+          : for_late_workers(e);
   f.verify = "The loader's share of the step falls under 2 %, and no other phase grows by more than 10 %.";
   f.effort = Effort::option;
   return f;

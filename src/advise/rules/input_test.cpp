@@ -58,6 +58,42 @@ TEST(InputRules, WorkersThatAreAlwaysLate) {
   EXPECT_EQ(Advice(loads(20, kWorkers, [](int) { return 2; }, kNever)).ids(), test::Cells{"I02"});
 }
 
+/// Steps of 10 ms, 9 of them a wait for two workers, each of which fetches for 9 ms, `cpu` µs of it on one of
+/// `cores`.
+Advice two_workers(int cpu, int cores) {
+  return advice_of(
+      [&](Loop& l) {
+        l.fetch(6, 9000, cpu).fetch(7, 9000, cpu);
+        l.range("user_annotation", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", 9000);
+        l.op("aten::mm", 1000);
+      },
+      fmt::format(R"("machineInfo": {{"accelerators": 0, "cores": {}}}, )", cores));
+}
+
+TEST(InputRules, WorkersThatUseAllCores) {
+  const Advice advice = two_workers(9000, 2);
+  EXPECT_EQ(
+      advice.cell("I02", "remedy"),
+      "The 2 workers use 1.8 of 2 cores: more of them would not help. Make the transform cheaper, or do "
+      "it once and keep the result.");
+  EXPECT_EQ(advice.cell("I02", "saving_low"), "0");
+}
+
+TEST(InputRules, WorkersThatLeaveCores) {
+  const Advice advice = two_workers(9000, 8);
+  EXPECT_EQ(
+      advice.cell("I02", "remedy"),
+      "num_workers=8: The 2 workers use 1.8 of 8 cores, and each computes while it fetches. Or make the "
+      "transform cheaper.");
+  EXPECT_NE(advice.cell("I02", "saving_low"), "0");
+}
+
+TEST(InputRules, WorkersThatWait) {
+  EXPECT_EQ(two_workers(900, 2).cell("I02", "remedy"),
+            "num_workers=4: The 2 workers use 0.2 of 2 cores, and wait for the rest of their time, for files "
+            "or a network. Such waits overlap. Or read ahead in the transform.");
+}
+
 // Every fifth batch is 10 ms late, the others are ready at once.
 TEST(InputRules, WorkersThatDeliverInBursts) {
   const Advice advice(loads(20, kWorkers, [](int step) { return step % 5 == 0 ? 10 : 0; }, kNever));

@@ -59,6 +59,12 @@ class Loop {
     events_.add("user_annotation", name, 5, 9, at_ + from, length);
     return *this;
   }
+  /// A loader's worker fetches a batch, `cpu` of `length` µs of it on a core; time does not pass.
+  Loop& fetch(int process, int length, int cpu) {
+    events_.add("user_annotation", "DataLoader.fetch", process, process, at_, length);
+    events_.counter("DataLoader.fetch CPU ns", process, at_ + length, cpu * 1000);
+    return *this;
+  }
   const std::string& text() const { return events_.text(); }
 
  private:

@@ -54,6 +54,24 @@ TEST(OwnLines, AFunctionThatRunsTheModel) {
   EXPECT_EQ(advice.cell("H11", "saving_high"), "360000");
 }
 
+/// A step of 10,000 µs with so many garbage collections of `length` µs.
+Advice collecting(int count, int length) {
+  return advice_of([&](Loop& l) {
+    for (int i = 0; i < count; ++i) l.frame("Python GC", length).pass(length);
+    l.op("aten::mm", 10'000 - count * length);
+  });
+}
+
+TEST(OwnLines, GarbageCollections) {
+  const Advice advice = collecting(3, 200);
+  EXPECT_EQ(advice.cell("H24", "title"),
+            "Python's garbage collector runs 3 times per step and takes 600 µs of 10.0 ms");
+  EXPECT_EQ(advice.cell("H24", "saving_low"), "0");
+  EXPECT_EQ(advice.cell("H24", "saving_high"), "600000");
+  EXPECT_TRUE(collecting(2, 100).has("H24"));
+  EXPECT_FALSE(collecting(2, 99).has("H24"));
+}
+
 /// A step of 4,000 µs: a loop of 100 operators of 10 µs in one line, `other` µs in another, and a layer.
 Advice loop_beside(int other) {
   int number = 0;

@@ -147,7 +147,7 @@ constexpr Pause kPauses[] = {
     {{"logging", "tqdm", "print", "wandb", "tensorboard"},
      "something is logged",
      "Log every N steps, and from another thread."},
-    {{"gc.", "collect"},
+    {{"gc.", "collect", "Python GC"},
      "Python collects garbage",
      "gc.collect(), gc.freeze() and gc.disable() after the first step, then gc.collect() every few hundred "
      "steps, at the same step on all ranks."},
@@ -292,6 +292,25 @@ std::optional<Claim> cpu_contention(const Evidence& e, Bound bound) {
   return f;
 }
 
+std::optional<Claim> garbage_collections(const Evidence& e, Bound) {
+  const std::int64_t cost = e.fact(&Facts::collecting), count = e.fact(&Facts::collections);
+  if (e.share(cost) < kCollectingShare || count < 2) return std::nullopt;
+  Claim f = claim(e, RuleId::H24,
+                  fmt::format("Python's garbage collector runs {:.2g} times per step and takes {} of {}",
+                              report::ratio(count, e.steps()), ns(cost / e.steps()), ns(e.step_length())));
+  save(f, cost / e.steps(), 0, 1);
+  f.confidence = Confidence::medium;
+  f.because = "each collection is recorded; how much of it goes depends on how many objects live long";
+  f.evidence = {see::overview(fmt::format("collecting, {}", per_step(e, cost)))};
+  f.remedy =
+      "gc.collect() and gc.freeze() after the first step, so that later collections walk new objects only; "
+      "make fewer Python objects per step; or gc.disable() with gc.collect() every few hundred steps, at the "
+      "same step on all ranks.";
+  f.verify = "Less `collecting` in `stepscope show overview`.";
+  f.effort = Effort::one_line;
+  return f;
+}
+
 constexpr Rule kStepRules[] = {
     {RuleId::I06, "the CPU is shared: all operators are slower in some steps", false, cpu_contention,
      R"(Looks at: `steps`: `host_pace`, `slower_ops`, `device_pace`, `device_length`. Needs at least kStepsToCompare
@@ -319,6 +338,14 @@ per operator. The high end is kSlowedToo of it; the low end is 0 if nothing name
 
 Silent on: gaps between steps in which the host already runs the next step's operators; waits for data,
 blocking calls and allocations, which have rules of their own.)"},
+    {RuleId::H24, "Python's garbage collector takes much of the step", false, garbage_collections,
+     R"(Looks at: `collecting` of `overview`: calls named `Python GC` on the main thread, which `stepscope record`,
+stepscope.profiler and torch.profiler with `record_python_gc_info` write. Fires if they take kCollectingShare of the window and
+there are two or more.
+
+Saving: nothing to all of that time.
+
+Silent on: collections in other threads; recordings without these calls (H07 names pauses in `gc.collect`).)"},
     {RuleId::H09, "one step took much longer than the others", false, step_outlier,
      R"(Looks at: `steps`: `device_length` (`total`, where no device is recorded). Fires when, of at least
 kStepsToCompare steps, one exceeds the median by more than kOutlierSpreads × the median distance from it and

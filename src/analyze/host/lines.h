@@ -81,6 +81,7 @@ struct Lines {
   std::vector<ScatteredRows> scattered;  ///< by rank, most time first; needs no stacks
   std::vector<AwkwardFft> ffts;          ///< by rank, most time first; needs no stacks
   std::vector<WorkerLine> workers;       ///< by rank, most `self` first
+  std::vector<Fetching> fetching;        ///< one per rank with workers
   std::vector<std::string> notes;
 };
 Lines lines_of(const Derived& derived);

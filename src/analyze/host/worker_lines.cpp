@@ -31,7 +31,49 @@ struct Sum {
   std::map<StringId, Time> callees;
 };
 
+using Fetches = std::map<trace::TrackId, Column<Interval>>;
+
+/// Fetches of batches by the thread of the worker.
+Fetches fetches_of(const trace::Trace& trace, const trace::Rank& rank, trace::TrackId main) {
+  const trace::EventTable& e = rank.events;
+  Fetches fetches;
+  for (const Row row : rank.host_rows())
+    if (e.kind[row] == trace::Kind::annotation && trace.text(e.name[row]) == "DataLoader.fetch" &&
+        rank.tracks[e.track[row]].pid != rank.tracks[main].pid)
+      fetches[e.track[row]].push_back({e.start[row], e.end[row]});
+  return fetches;
+}
+
+/// Adds what a rank's workers did; nothing if none is recorded.
+void add_fetching(std::vector<Fetching>& all, const trace::Trace& trace, const trace::Rank& rank,
+                  trace::TrackId main, Interval window) {
+  Fetching of{rank.rank};
+  for (auto& [thread, spans] : fetches_of(trace, rank, main)) {
+    const Time time = MeasuredSet(IntervalSet::of(std::move(spans))).length_in(window);
+    of.workers += time > 0 ? 1 : 0;
+    of.fetching += time;
+  }
+  if (of.workers == 0) return;
+  // The counter is written at the end of a fetch.
+  const trace::StringId counted = trace.strings.find("DataLoader.fetch CPU ns");
+  const trace::ArgReader value(trace, rank, "value");
+  for (const Row row : rank.host_rows()) {
+    if (rank.events.kind[row] != trace::Kind::counter || rank.events.name[row] != counted) continue;
+    const Time end = rank.events.start[row], busy = std::max<Time>(0, value.integer_or(row, 0));
+    const Interval span{std::max(end - busy, window.begin), std::min(end, window.end)};
+    of.cpu = std::max<Time>(0, of.cpu == report::kNoInt ? 0 : of.cpu) + std::max<Time>(0, span.length());
+  }
+  all.push_back(of);
+}
+
 }  // namespace
+
+const report::Sheet<Fetching> kFetchingSheet{"Fetching by workers",
+                                             report::Shape::table,
+                                             {report::rank_field<Fetching>(&Fetching::rank),
+                                              {"workers", &Fetching::workers, Unit::count},
+                                              {"fetching", &Fetching::fetching, Unit::ns},
+                                              {"cpu", &Fetching::cpu, Unit::ns}}};
 
 const report::Sheet<WorkerLine> kWorkerLineSheet{"Lines of workers",
                                                  report::Shape::table,
@@ -43,18 +85,14 @@ const report::Sheet<WorkerLine> kWorkerLineSheet{"Lines of workers",
                                                   {"total", &WorkerLine::total, Unit::ns},
                                                   {"calls", &WorkerLine::calls, Role::detail}}};
 
-void add_worker_lines(std::vector<WorkerLine>& lines, const trace::Trace& trace, const trace::Rank& rank,
-                      trace::TrackId main, Interval window) {
+void add_workers(std::vector<Fetching>& fetching_of, std::vector<WorkerLine>& lines,
+                 const trace::Trace& trace, const trace::Rank& rank, trace::TrackId main, Interval window) {
+  add_fetching(fetching_of, trace, rank, main, window);
   const trace::EventTable& e = rank.events;
-  std::map<trace::TrackId, Column<Interval>> fetches;
-  for (const Row row : rank.host_rows())
-    if (e.kind[row] == trace::Kind::annotation && trace.text(e.name[row]) == "DataLoader.fetch" &&
-        rank.tracks[e.track[row]].pid != rank.tracks[main].pid)
-      fetches[e.track[row]].push_back({e.start[row], e.end[row]});
   derive::OwnFrames own(trace, rank);
   std::map<StringId, Sum> sums;
   Time fetching = 0;
-  for (auto& [thread, spans] : fetches) {
+  for (auto& [thread, spans] : fetches_of(trace, rank, main)) {
     const MeasuredSet fetch(IntervalSet::of(std::move(spans)));
     fetching += fetch.length_in(window);
     for (const derive::StackPiece& piece : derive::stack_pieces(trace, rank, thread, window)) {

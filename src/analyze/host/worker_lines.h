@@ -21,9 +21,18 @@ struct WorkerLine {
 };
 extern const report::Sheet<WorkerLine> kWorkerLineSheet;
 
-/// Adds a rank's 50 lines with most `self`, most first; none without stacks of workers. `main`: the main
-/// thread.
-void add_worker_lines(std::vector<WorkerLine>& lines, const trace::Trace& trace, const trace::Rank& rank,
-                      trace::TrackId main, timeline::Interval window);
+/// What a rank's workers did in the window, of all of them together.
+struct Fetching {
+  std::int64_t rank = -1;
+  std::int64_t workers = 0;           ///< that fetched a batch
+  std::int64_t fetching = 0;          ///< ns in fetches
+  std::int64_t cpu = report::kNoInt;  ///< of that, on a core: ns of CPU time; kNoInt: not recorded
+};
+extern const report::Sheet<Fetching> kFetchingSheet;
+
+/// Adds what a rank's workers did, if any are recorded, and its 50 lines with most `self`, most first; none
+/// without stacks of workers. `main`: the main thread.
+void add_workers(std::vector<Fetching>& fetching, std::vector<WorkerLine>& lines, const trace::Trace& trace,
+                 const trace::Rank& rank, trace::TrackId main, timeline::Interval window);
 
 }  // namespace stepscope::analyze

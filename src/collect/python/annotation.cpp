@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "collect/python/input_values.h"
 #include "collect/recorder.h"
 
 namespace stepscope::collect {
@@ -13,8 +14,9 @@ namespace {
 struct Annotation {
   PyObject_HEAD PyObject* name;
   PyObject* args;
-  Recorder* recorder;  ///< null: not begun, or begun while nothing was recorded
-  Thread* thread;      ///< on which the range began
+  PyObject *inputs, *keywords;  ///< values of an op; null: none
+  Recorder* recorder;           ///< null: not begun, or begun while nothing was recorded
+  Thread* thread;               ///< on which the range began
   std::uint64_t begin;
   bool held;  ///< the range goes on after the end of the `with` block
   std::uint8_t scope;
@@ -68,6 +70,8 @@ PyObject* call_type(PyObject* type, PyObject* const* values, std::size_t flags, 
 void destroy(PyObject* self) {
   Py_XDECREF(of(self).name);
   Py_XDECREF(of(self).args);
+  Py_XDECREF(of(self).inputs);
+  Py_XDECREF(of(self).keywords);
   PyTypeObject* type = Py_TYPE(self);
   type->tp_free(self);
   Py_DECREF(type);
@@ -75,6 +79,10 @@ void destroy(PyObject* self) {
 
 PyObject* enter(PyObject* self, PyObject*) {
   Annotation& a = of(self);
+  if (a.scope == record::kFunctionScope && a.recorder != nullptr) {
+    PyErr_SetString(PyExc_RuntimeError, "the range is open already; make a range for each block");
+    return nullptr;
+  }
   a.recorder = stepscope_recorder.load(std::memory_order_acquire);
   a.thread = a.recorder == nullptr ? nullptr : thread_of(*a.recorder);
   if (a.thread != nullptr) a.begin = ticks(a.recorder->clock);
@@ -86,6 +94,10 @@ void finish(Annotation& a, std::uint8_t flags) {
   Recorder* recorder = std::exchange(a.recorder, nullptr);
   if (recorder == nullptr || recorder != stepscope_recorder.load(std::memory_order_acquire)) return;
   const std::uint64_t end = ticks(recorder->clock);
+  char values[kMaxText];
+  const bool has_values =
+      (recorder->flags & record::kShapes) != 0 && (a.inputs != nullptr || a.keywords != nullptr);
+  const std::uint32_t size = has_values ? put_values(values, a.inputs, a.keywords) : 0;
   Thread* thread = thread_of(*recorder);
   if (thread == nullptr || a.thread == nullptr || !has_room(*thread)) return;
   if (thread != a.thread) flags |= record::kAsync;
@@ -93,7 +105,9 @@ void finish(Annotation& a, std::uint8_t flags) {
   const char* bytes = PyUnicode_AsUTF8AndSize(a.name, &length);  // the UTF-8 was cached in make()
   const record::Text* name = stepscope_text(
       thread, record::Type::text, bytes, static_cast<std::uint32_t>(length > kMaxText ? kMaxText : length));
-  write_op(*thread, {nullptr, a.begin, -1, 0, name, nullptr, a.scope, flags}, "", end);
+  const record::Text* signature =
+      size > 0 ? stepscope_text(thread, record::Type::signature, values, size) : nullptr;
+  write_op(*thread, {nullptr, a.begin, -1, 0, name, signature, a.scope, flags}, "", end);
 }
 
 PyObject* leave(PyObject* self, PyObject* const*, Py_ssize_t) {
@@ -112,8 +126,24 @@ PyObject* end(PyObject* self, PyObject*) {
   Py_RETURN_NONE;
 }
 
-PyObject* as_op(PyObject* self, PyObject*) {
+void keep(PyObject*& kept, PyObject* value) {
+  if (value == Py_None) return;
+  Py_INCREF(value);
+  Py_XDECREF(std::exchange(kept, value));
+}
+
+PyObject* as_op(PyObject* self, PyObject* given) {
+  PyObject *inputs = Py_None, *keywords = Py_None;
+  if (PyArg_ParseTuple(given, "|OO", &inputs, &keywords) == 0) return nullptr;
   of(self).scope = record::kFunctionScope;
+  keep(of(self).inputs, inputs);
+  keep(of(self).keywords, keywords);
+  Py_INCREF(self);
+  return self;
+}
+
+PyObject* as_call(PyObject* self, PyObject*) {
+  of(self).scope = record::kPythonScope;
   Py_INCREF(self);
   return self;
 }
@@ -135,7 +165,10 @@ PyMethodDef methods[] = {
     {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(leave)), METH_FASTCALL,
      "Ends the range, unless it is held."},
     {"hold", hold, METH_NOARGS, "Keeps the range open after its block, until end()."},
-    {"as_op", as_op, METH_NOARGS, "Records the range as a PyTorch op; returns the range itself."},
+    {"as_op", as_op, METH_VARARGS,
+     "as_op(inputs=None, keywords=None): records the range as a PyTorch op with these values; returns the "
+     "range itself."},
+    {"as_call", as_call, METH_NOARGS, "Records the range as a call of Python; returns the range itself."},
     {"end", end, METH_NOARGS, "Ends the range, on any thread."},
     {nullptr, nullptr, 0, nullptr}};
 
@@ -147,7 +180,7 @@ PyGetSetDef attributes[] = {
 
 PyType_Slot slots[] = {
     {Py_tp_doc,
-     const_cast<char*>("record_function(name, args=None): a named range, from __enter__ to __exit__.")},
+     const_cast<char*>("record_function(name, args=None)\n--\n\nA named range, from __enter__ to __exit__.")},
     {Py_tp_new, reinterpret_cast<void*>(make)},
     {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
     {Py_tp_methods, methods},

@@ -4,6 +4,7 @@
 #include <Python.h>
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -120,6 +121,15 @@ PyObject* worker_of(PyObject*, PyObject* arguments) {
   unsigned int parent = 0, worker = 0;
   if (PyArg_ParseTuple(arguments, "II", &parent, &worker) == 0) return nullptr;
   return done_or_raise(stepscope_worker_of(parent, worker), "no recording is open");
+}
+
+PyObject* counter(PyObject*, PyObject* arguments) {
+  const char* name = nullptr;
+  Py_ssize_t length = 0;
+  double value = 0;
+  if (PyArg_ParseTuple(arguments, "s#d", &name, &length, &value) == 0) return nullptr;
+  stepscope_counter(name, static_cast<std::uint32_t>(std::min<Py_ssize_t>(length, kMaxText)), value);
+  Py_RETURN_NONE;
 }
 
 PyObject* flow(PyObject*, PyObject* arguments) {
@@ -254,6 +264,7 @@ PyMethodDef methods[] = {
      "worker_of(parent, number): marks the open recording as that of a data loader's worker."},
     {"flow", flow, METH_VARARGS,
      "flow(id, begins): records one end of a flow whose other end is in another process."},
+    {"counter", counter, METH_VARARGS, "counter(name, value): a number that changes over time."},
     {"range_begin", range_begin, METH_O, "range_begin(name): begins a range on the calling thread."},
     {"range_end", range_end, METH_NOARGS, "Ends the range that the calling thread began last."},
     {"attach_torch", attach_torch, METH_VARARGS,

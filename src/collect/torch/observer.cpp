@@ -12,89 +12,39 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "collect/recorder.h"
 #include "collect/torch/collective.h"
 #include "collect/torch/lookups.h"
 #include "collect/torch/shapes.h"
-#include "record/signature.h"
+#include "collect/torch/signature.h"
+
+namespace torch::jit {
+/// PyTorch's, where it still has TorchScript. Declared here because its header costs seconds to compile.
+__attribute__((weak)) std::vector<std::string> currentModuleHierarchy();
+}  // namespace torch::jit
 
 namespace stepscope::collect {
 namespace {
 
 using at::RecordFunction;
 using at::RecordScope;
-using record::Input;
 
-/// Writes a signature; values that do not fit are left out. A smaller value may follow one that was left out,
-/// but a reader stops at that one: the text ends before the bytes that it needs.
-class Signature {
- public:
-  explicit Signature(char* at) : begin_(at), at_(at) {}
-  std::uint32_t length() const { return static_cast<std::uint32_t>(at_ - begin_); }
+/// "TOP(Outer)::forward.inner(Inner)::forward.": where TorchScript's interpreter is on this thread.
+void put_hierarchy(Signature& signature) {
+  if (&torch::jit::currentModuleHierarchy == nullptr) return;
+  std::string path;
+  for (const std::string& level : torch::jit::currentModuleHierarchy()) path += level + '.';
+  if (path.size() > 1) signature.text(Input::hierarchy, path);
+}
 
-  template <class T>
-  void put(T value) {
-    if (at_ + sizeof value > begin_ + kMaxText) return;
-    std::memcpy(at_, &value, sizeof value);
-    at_ += sizeof value;
-  }
-  void put(Input kind) { put(static_cast<std::uint8_t>(kind)); }
-
-  void tensor(const c10::TensorImpl& tensor, bool strides) {
-    // Python subclasses and symbolic sizes would run Python code here.
-    if (tensor.key_set().has(c10::DispatchKey::Python) || tensor.is_sparse() || has_no_sizes(tensor))
-      return put(Input::none);
-    const auto sizes = tensor.sizes();
-    put(Input::tensor);
-    put(static_cast<std::uint8_t>(c10::typeMetaToScalarType(tensor.dtype())));
-    put(static_cast<std::uint8_t>(sizes.size()));
-    const bool strided = strides && tensor.layout() == c10::kStrided;
-    put(static_cast<std::uint8_t>(strided));
-    for (const std::int64_t size : sizes) put(size);
-    if (strided)
-      for (const std::int64_t stride : tensor.strides()) put(stride);
-  }
-
-  void value(const c10::IValue& value) {
-    if (value.isTensor()) {
-      const c10::TensorImpl* impl = value.unsafeToTensorImpl();
-      if (impl == nullptr || impl == c10::UndefinedTensorImpl::singleton()) return put(Input::absent);
-      tensor(*impl, true);
-    } else if (value.isInt()) {
-      put(Input::integer);
-      put(value.toInt());
-    } else if (value.isDouble()) {
-      put(Input::real);
-      put(value.toDouble());
-    } else if (value.isBool()) {
-      put(Input::boolean);
-      put(static_cast<std::uint8_t>(value.toBool()));
-    } else if (value.isNone()) {
-      put(Input::absent);
-    } else if (value.isList()) {
-      list(value.toListRef());
-    } else {
-      put(Input::none);
-    }
-  }
-
- private:
-  void list(c10::ArrayRef<c10::IValue> values) {
-    put(Input::list);
-    const std::size_t told = std::min<std::size_t>(values.size(), record::kMaxList);
-    put(static_cast<std::uint16_t>(told));
-    for (std::size_t i = 0; i < told; ++i) value(values[i]);
-  }
-
-  char* begin_;
-  char* at_;
-};
-
-const record::Text* signature_of(Thread& thread, const RecordFunction& fn) {
+const record::Text* signature_of(Thread& thread, const RecordFunction& fn, bool with_inputs = true) {
   char bytes[kMaxText];
   Signature signature(bytes);
-  for (const c10::IValue& input : fn.inputs()) signature.value(input);
+  if ((thread.recorder.load(std::memory_order_relaxed)->flags & record::kModules) != 0)
+    put_hierarchy(signature);
+  if (with_inputs) signature.inputs(fn.inputs());
   if (signature.length() == 0) return nullptr;
   return stepscope_text(&thread, record::Type::signature, bytes, signature.length());
 }
@@ -104,8 +54,7 @@ const record::Text* collective_signature_of(Thread& thread, const RecordFunction
   char bytes[kMaxText];
   Signature signature(bytes);
   put_collective(signature, fn);
-  if (with_inputs)
-    for (const c10::IValue& input : fn.inputs()) signature.value(input);
+  if (with_inputs) signature.inputs(fn.inputs());
   if (signature.length() == 0) return nullptr;
   return stepscope_text(&thread, record::Type::signature, bytes, signature.length());
 }
@@ -169,7 +118,8 @@ void fill(Frame& frame, Recorder& recorder, Thread& thread, const RecordFunction
   with_inputs = with_inputs && (recorder.flags & record::kShapes) != 0;
   frame.signature = tells_of_collective(fn) ? collective_signature_of(thread, fn, with_inputs)
                     : with_inputs           ? timed_signature_of(thread, fn, recorder.clock)
-                                            : nullptr;
+                    : (recorder.flags & record::kModules) != 0 ? signature_of(thread, fn, false)
+                                                               : nullptr;
   if (with_inputs) lookups().see(fn);
 }
 
@@ -260,6 +210,16 @@ void look_at_shapes(Recorder& recorder, Thread& thread) {
     turn_shapes(*turn);
 }
 
+/// Removes a frame that has ended. Frames inside that have not are dropped, but not ranges: a range of
+/// TorchScript begins in one op and ends in another.
+void close(Thread& thread, std::uint32_t at) {
+  const bool is_range = thread.frames[at].scope == record::kUserScope;
+  std::uint32_t kept = at;
+  for (std::uint32_t i = at + 1; i < thread.depth; ++i)
+    if (is_range || thread.frames[i].scope == record::kUserScope) thread.frames[kept++] = thread.frames[i];
+  thread.depth = kept;
+}
+
 void end(const RecordFunction& fn, at::ObserverContext*) {
   Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
   if (recorder == nullptr) return;
@@ -269,7 +229,7 @@ void end(const RecordFunction& fn, at::ObserverContext*) {
   for (std::uint32_t at = thread->depth; at-- > 0;) {
     if (thread->frames[at].key != &fn) continue;
     write_op(*thread, thread->frames[at], fn.name(), now);
-    thread->depth = at;  // frames inside that have not ended are dropped
+    close(*thread, at);
     look_at_shapes(*recorder, *thread);
     return;
   }

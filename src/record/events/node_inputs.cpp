@@ -58,6 +58,8 @@ class SignatureReader : public SignatureBytes {
       }
       case Input::text:
       case Input::collective:
+      case Input::keywords:
+      case Input::hierarchy:
         return false;
     }
     return false;
@@ -120,7 +122,7 @@ class SignatureReader : public SignatureBytes {
 
 std::string node_inputs(std::string_view signature) {
   std::string values, shapes, types, strides;
-  for (SignatureReader reader(without_collective(signature)); !reader.empty();) {
+  for (SignatureReader reader(only_inputs(signature)); !reader.empty();) {
     Node node;
     if (!reader.read(node)) break;
     if (!types.empty())

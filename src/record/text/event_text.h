@@ -22,19 +22,22 @@ class EventText {
   /// Begins an event: everything up to its time. The next member must begin with a comma.
   void begin(std::string_view phase, std::string_view category, std::string_view name, std::int64_t pid,
              std::int64_t tid, std::int64_t ns) {
-    out += first_ ? "\n{\"ph\": \"" : ",\n{\"ph\": \"";
-    first_ = false;
-    out += phase;
-    out += R"(", "cat": ")";
-    out += category;
-    out += R"(", "name": )";
-    append_json(out, name);
+    name_event(phase, category, name);
     out += R"(, "pid": )";
     put(out, pid);
     out += R"(, "tid": )";
     put(out, tid);
-    out += R"(, "ts": )";
-    put_us(out, std::max<std::int64_t>(0, ns - base_));
+    at(ns);
+  }
+  /// The same, on a track that has names instead of numbers.
+  void begin(std::string_view phase, std::string_view category, std::string_view name, std::string_view pid,
+             std::string_view tid, std::int64_t ns) {
+    name_event(phase, category, name);
+    out += R"(, "pid": )";
+    append_json(out, pid);
+    out += R"(, "tid": )";
+    append_json(out, tid);
+    at(ns);
   }
   void duration(std::int64_t ns) {
     out += R"(, "dur": )";
@@ -60,6 +63,19 @@ class EventText {
   bool whole() const { return whole_; }
 
  private:
+  void name_event(std::string_view phase, std::string_view category, std::string_view name) {
+    out += first_ ? "\n{\"ph\": \"" : ",\n{\"ph\": \"";
+    first_ = false;
+    out += phase;
+    if (!category.empty()) (out += R"(", "cat": ")") += category;
+    out += R"(", "name": )";
+    append_json(out, name);
+  }
+  void at(std::int64_t ns) {
+    out += R"(, "ts": )";
+    put_us(out, std::max<std::int64_t>(0, ns - base_));
+  }
+
   const std::function<bool(std::string_view)>& take_;
   const std::int64_t base_;
   bool first_ = true, whole_ = true;

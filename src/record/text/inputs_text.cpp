@@ -1,7 +1,10 @@
 #include "record/text/inputs_text.h"
 
 #include <array>
+#include <cmath>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "record/signature.h"
@@ -12,7 +15,7 @@ namespace stepscope::record {
 namespace {
 
 /// Names by c10::ScalarType, as spelled by PyTorch's profiler.
-constexpr std::array<std::string_view, 25> kTypes = {"unsigned char",
+constexpr std::array<std::string_view, 46> kTypes = {"unsigned char",
                                                      "signed char",
                                                      "short int",
                                                      "int",
@@ -36,7 +39,28 @@ constexpr std::array<std::string_view, 25> kTypes = {"unsigned char",
                                                      "c10::bits8",
                                                      "c10::bits16",
                                                      "c10::Float8_e5m2",
-                                                     "c10::Float8_e4m3fn"};
+                                                     "c10::Float8_e4m3fn",
+                                                     "c10::Float8_e5m2fnuz",
+                                                     "c10::Float8_e4m3fnuz",
+                                                     "short unsigned int",
+                                                     "unsigned int",
+                                                     "long unsigned int",
+                                                     "c10::dummy_uint1_7_t<1>",
+                                                     "c10::dummy_uint1_7_t<2>",
+                                                     "c10::dummy_uint1_7_t<3>",
+                                                     "c10::dummy_uint1_7_t<4>",
+                                                     "c10::dummy_uint1_7_t<5>",
+                                                     "c10::dummy_uint1_7_t<6>",
+                                                     "c10::dummy_uint1_7_t<7>",
+                                                     "c10::dummy_int1_7_t<1>",
+                                                     "c10::dummy_int1_7_t<2>",
+                                                     "c10::dummy_int1_7_t<3>",
+                                                     "c10::dummy_int1_7_t<4>",
+                                                     "c10::dummy_int1_7_t<5>",
+                                                     "c10::dummy_int1_7_t<6>",
+                                                     "c10::dummy_int1_7_t<7>",
+                                                     "c10::Float8_e8m0fnu",
+                                                     "c10::Float4_e2m1fn_x2"};
 
 /// Kineto's names, by CollectiveField.
 constexpr std::array<std::string_view, 18> kFields = {"",
@@ -63,6 +87,19 @@ struct Told {
   std::string dims = "[]", strides = "[]", type, concrete;
 };
 
+/// As Python writes a float, but without zeros after the point.
+std::string real_text(double value) {
+  char digits[32];
+  std::string out(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+  if (std::isfinite(value) && out.find_first_of(".e") == out.npos) out += '.';
+  return out;
+}
+
+std::string complex_text(double real, double imaginary) {
+  const std::string second = real_text(imaginary);
+  return real_text(real) + (second.starts_with('-') ? "" : "+") + second + 'j';
+}
+
 class Reader : public SignatureBytes {
  public:
   using SignatureBytes::SignatureBytes;
@@ -80,6 +117,58 @@ class Reader : public SignatureBytes {
       if (!field_value(out)) return false;
     }
     return false;
+  }
+
+  bool at_keywords() const { return !empty() && static_cast<Input>(rest_.front()) == Input::keywords; }
+
+  bool at_hierarchy() const { return !empty() && static_cast<Input>(rest_.front()) == Input::hierarchy; }
+
+  /// False: the signature is invalid.
+  bool hierarchy(std::string& out) {
+    rest_.remove_prefix(1);
+    std::uint16_t length = 0;
+    if (!take(length) || length > rest_.size()) return false;
+    out += R"(, "Module Hierarchy": )";
+    append_json(out, rest_.substr(0, length));
+    rest_.remove_prefix(length);
+    return true;
+  }
+
+  /// Adds members of a JSON object, without its braces. False: the signature is invalid.
+  bool keywords(std::string& out) {
+    rest_.remove_prefix(1);
+    std::uint16_t count = 0;
+    if (!take(count)) return false;
+    for (std::uint16_t i = 0; i < count; ++i) {
+      Told key;
+      if (empty() || static_cast<Input>(rest_.front()) != Input::text || !read(key)) return false;
+      if (!out.empty()) out += ", ";
+      append_json(out, key.concrete);
+      out += ": ";
+      if (!keyword_value(out)) return false;
+    }
+    return true;
+  }
+
+  bool at_remarks() const { return !empty() && static_cast<Input>(rest_.front()) == kRemarks; }
+
+  /// Changes what is told of some inputs. False: the signature is invalid.
+  bool remarks(std::vector<Told>& inputs, ListedInputs listed) {
+    rest_.remove_prefix(1);
+    std::uint8_t count = 0, input = 0, remark = 0;
+    if (!take(count)) return false;
+    for (std::uint8_t i = 0; i < count; ++i) {
+      if (!take(input) || !take(remark) || input >= inputs.size()) return false;
+      Told& told = inputs[input];
+      if (static_cast<Remark>(remark) == Remark::complex) {
+        double real = 0, imaginary = 0;
+        if (!take(real) || !take(imaginary)) return false;
+        told = {.type = "Scalar", .concrete = complex_text(real, imaginary)};
+      } else if (listed == ListedInputs::as_torch) {
+        told = {.type = static_cast<Remark>(remark) == Remark::no_shapes ? "TensorList" : "", .concrete = ""};
+      }
+    }
+    return true;
   }
 
   std::optional<Told> input() {
@@ -102,6 +191,22 @@ class Reader : public SignatureBytes {
       out += told.concrete == "True" ? "true" : "false";
     else
       return false;
+    return true;
+  }
+
+  bool keyword_value(std::string& out) {
+    const Input kind = empty() ? Input::none : static_cast<Input>(rest_.front());
+    Told told;
+    if (!read(told)) return false;
+    const bool is_number = told.concrete.find_first_not_of("+-.0123456789e") == std::string::npos;
+    if (kind == Input::boolean)
+      out += told.concrete == "True" ? "true" : "false";
+    else if (kind == Input::integer || (kind == Input::real && is_number))
+      out += told.concrete.ends_with('.') ? told.concrete + '0' : told.concrete;
+    else if (told.concrete.empty())
+      out += "null";
+    else
+      append_json(out, told.concrete);
     return true;
   }
 
@@ -163,8 +268,7 @@ class Reader : public SignatureBytes {
         double value = 0;
         if (!take(value)) return false;
         told.type = "Scalar";
-        char digits[32];
-        told.concrete.assign(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+        told.concrete = real_text(value);
         return true;
       }
       case Input::text: {
@@ -176,6 +280,8 @@ class Reader : public SignatureBytes {
         return true;
       }
       case Input::collective:
+      case Input::keywords:
+      case Input::hierarchy:
         return false;
       case Input::boolean: {
         std::uint8_t value = 0;
@@ -197,42 +303,66 @@ std::string_view scalar_type_name(std::uint8_t type) {
   return type < kTypes.size() ? kTypes[type] : "unknown";
 }
 
-InputTexts input_texts(std::string_view signature) {
+InputTexts input_texts(std::string_view signature, ListedInputs listed) {
   InputTexts texts;
+  std::vector<Told> inputs;
   for (Reader reader(signature); !reader.empty();) {
     if (reader.at_collective()) {
       if (reader.collective(texts.collective)) continue;
       texts.collective.clear();
       break;
     }
-    const auto told = reader.input();
+    if (reader.at_hierarchy()) {
+      if (!reader.hierarchy(texts.hierarchy)) break;
+      continue;
+    }
+    if (reader.at_keywords()) {
+      std::string members;
+      if (!reader.keywords(members)) break;
+      texts.keywords = '{' + members + '}';
+      continue;
+    }
+    if (reader.at_remarks()) {
+      if (!reader.remarks(inputs, listed)) break;
+      continue;
+    }
+    auto told = reader.input();
     if (!told) break;
-    const char* between = texts.dims.empty() ? "[" : ", ";
-    texts.dims += between + told->dims;
-    texts.strides += between + told->strides;
-    texts.tensor_dims += between + (told->type == "TensorList" ? "[]" : told->dims);
-    texts.types += between;
-    append_json(texts.types, told->type);
-    texts.concrete += between;
-    append_json(texts.concrete, told->concrete);
+    inputs.push_back(std::move(*told));
   }
-  if (texts.dims.empty()) return texts;
+  for (const Told& told : inputs) {
+    const char* between = texts.dims.empty() ? "[" : ", ";
+    texts.dims += between + told.dims;
+    texts.strides += between + told.strides;
+    texts.tensor_dims += between + (told.type == "TensorList" ? "[]" : told.dims);
+    texts.types += between;
+    append_json(texts.types, told.type);
+    texts.concrete += between;
+    append_json(texts.concrete, told.concrete);
+  }
+  if (inputs.empty()) return texts;
   for (std::string* text : {&texts.dims, &texts.strides, &texts.tensor_dims, &texts.types, &texts.concrete})
     *text += ']';
   return texts;
 }
 
-std::string_view without_collective(std::string_view signature) {
+std::string_view only_inputs(std::string_view signature) {
   Reader reader(signature);
   std::string unused;
-  if (!reader.at_collective()) return signature;
-  return reader.collective(unused) ? reader.rest() : std::string_view();
+  while (reader.at_collective() || reader.at_keywords() || reader.at_hierarchy())
+    if (!(reader.at_collective() ? reader.collective(unused)
+          : reader.at_keywords() ? reader.keywords(unused)
+                                 : reader.hierarchy(unused)))
+      return {};
+  return reader.rest();
 }
 
-std::string inputs_text(std::string_view signature) {
-  const InputTexts texts = input_texts(signature);
-  if (texts.dims.empty()) return texts.collective;
-  return texts.collective + R"(, "Input Dims": )" + texts.dims + R"(, "Input type": )" + texts.types +
+std::string inputs_text(std::string_view signature, ListedInputs listed) {
+  const InputTexts texts = input_texts(signature, listed);
+  std::string out = texts.collective + texts.hierarchy;
+  if (texts.keywords.size() > 2) out += ", " + texts.keywords.substr(1, texts.keywords.size() - 2);
+  if (texts.dims.empty()) return out;
+  return out + R"(, "Input Dims": )" + texts.dims + R"(, "Input type": )" + texts.types +
          R"(, "Input Strides": )" + texts.strides + R"(, "Concrete Inputs": )" + texts.concrete;
 }
 

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <limits>
-#include <set>
+#include <map>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "base/text.h"
 #include "record/text/json_text.h"
@@ -26,7 +28,7 @@ class Writer {
       : recording_(recording),
         metadata_(metadata),
         base_(recording.begin_ns() - recording.begin_ns() % kQuarter),
-        document_{EventText(take, base_), {}, 0, op_names, {}},
+        document_{EventText(take, base_), {}, 0, 0, op_names, {}},
         process_(recording, document_) {}
 
   Written run(std::span<const Recording* const> workers) {
@@ -74,15 +76,17 @@ class Writer {
       if ((flags & flag) != 0) out_ += std::string(", \"") + key + "\": 1";
     out_ += R"(, "host_name": )";
     append_json(out_, recording_.host());
-    for (const std::string& text : metadata_) tell(text);
     const auto tell_all = [&](std::string_view text) { tell(text); };
     for (const Segment& segment : recording_.segments()) metadata(segment, tell_all);
     for (const Recording* one : workers)
       for (const Segment& segment : one->segments())
         metadata(segment, [&](std::string_view text) {
-          if (text.starts_with(kSourceLines))
-            tell(fmt::format("sourceLines of {}={}", one->pid(), text.substr(kSourceLines.size())));
+          if (!text.starts_with(kSourceLines)) return;
+          tell(renamed_.emplace_back(
+              fmt::format("sourceLines of {}={}", one->pid(), text.substr(kSourceLines.size()))));
         });
+    for (const std::string& text : metadata_) tell(text);
+    write_metadata();
     if (recording_.dropped() > 0) {
       out_ += R"(, "stepscope.dropped_records": )";
       put(out_, static_cast<std::int64_t>(recording_.dropped()));
@@ -116,13 +120,21 @@ class Writer {
     });
   }
 
+  /// Of values of the same key, the last counts.
   void tell(std::string_view text) {
     const std::size_t equals = text.find('=');
-    if (equals == std::string_view::npos || !keys_.insert(std::string(text.substr(0, equals))).second) return;
-    out_ += ", ";
-    append_json(out_, text.substr(0, equals));
-    out_ += ": ";
-    out_ += text.substr(equals + 1);
+    if (equals == std::string_view::npos) return;
+    const auto [at, added] = values_.insert_or_assign(text.substr(0, equals), text.substr(equals + 1));
+    if (added) keys_.push_back(at->first);
+  }
+
+  void write_metadata() {
+    for (const std::string_view key : keys_) {
+      out_ += ", ";
+      append_json(out_, key);
+      out_ += ": ";
+      out_ += values_[key];
+    }
   }
 
   /// Writes the flows of which both ends were recorded.
@@ -146,9 +158,20 @@ class Writer {
   }
 
   void tail() {
-    document_.text.begin("X", "Trace", "PyTorch Profiler (0)", recording_.pid(), 0, recording_.begin_ns());
-    document_.text.duration(recording_.end_ns() - recording_.begin_ns());
+    const std::int64_t begin = recording_.begin_ns(), end = recording_.end_ns();
+    EventText& text = document_.text;
+    if (document_.op_names == OpNames::plain)
+      text.begin("X", "Trace", "PyTorch Profiler (0)", recording_.pid(), 0, begin);
+    else
+      text.begin("X", "Trace", "PyTorch Profiler (0)", "Spans", "PyTorch Profiler", begin);
+    text.duration(end - begin);
     EventArgs(out_).add("Op count", document_.written.events).end();
+    if (document_.op_names == OpNames::with_overloads) {
+      text.begin("i", "", "Iteration Start: PyTorch Profiler", "Traces", "Trace PyTorch Profiler", begin);
+      out_ += R"(, "s": "g"})";
+      text.begin("i", "", "Record Window End", "", "", end);
+      out_ += R"(, "s": "g"})";
+    }
     out_ += "\n]}\n";
   }
 
@@ -158,7 +181,9 @@ class Writer {
   Document document_;
   std::string& out_ = document_.text.out;
   ProcessText process_;
-  std::set<std::string> keys_;
+  std::vector<std::string_view> keys_;  // in order of their first value
+  std::map<std::string_view, std::string_view> values_;
+  std::deque<std::string> renamed_;  // texts of workers
 };
 
 }  // namespace

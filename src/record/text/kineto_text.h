@@ -12,8 +12,9 @@
 
 namespace stepscope::record {
 
-/// How to write recorded overloads. with_overloads: `aten::add.Tensor`, as PyTorch does; plain: `aten::add`
-/// and the arg `Overload name`.
+/// with_overloads: as PyTorch writes it, for other tools: ops are named `aten::add.Tensor` and are in order
+/// of begin, with the ids of their function events. plain: for our own reader, in the order of the recording:
+/// `aten::add` and the arg `Overload name`, and all that was recorded of the inputs.
 enum class OpNames : std::uint8_t { with_overloads, plain };
 
 struct Written {

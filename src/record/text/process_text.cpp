@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "base/text.h"
@@ -16,12 +17,16 @@ namespace {
 /// nest with ops. No kernel gives a thread this number.
 constexpr std::uint32_t kSampledTrack = 1U << 30;
 
+/// Texts of inputs that are kept for the next ops with the same inputs.
+constexpr std::size_t kMostInputs = 1 << 14;
+
 }  // namespace
 
 void ProcessText::events() {
   add_up_memory();
-  for (const Segment& segment : recording_.segments())
-    if (document_.text.whole()) events(segment);
+  for (std::size_t i = 0; i < recording_.segments().size(); ++i)
+    if (document_.text.whole()) events(i);
+  ops_by_begin();
   for (const auto& [thread, op, name, path] : others_) call(thread, op, name, path);
   sampled_.finish();
   calls_.finish();
@@ -34,11 +39,11 @@ void ProcessText::begin_event(std::string_view phase, std::string_view category,
   document_.text.begin(phase, category, name, recording_.pid(), thread, ns);
 }
 
-void ProcessText::events(const Segment& segment) {
-  const Texts texts(segment);
-  inputs_.clear();
+void ProcessText::events(std::size_t of_segment) {
+  const Segment& segment = recording_.segments()[of_segment];
+  const Texts& texts = texts_.emplace_back(segment);
   for_each_record(segment, [&](const Record& record, std::span<const char> bytes) {
-    if (record.type == Type::op) op(segment, texts, bytes);
+    if (record.type == Type::op) op(of_segment, bytes);
     if (record.type == Type::memory) memory(segment, bytes);
     if (record.type == Type::sample) sample(texts, bytes);
     if (record.type == Type::flow) flow(segment, bytes);
@@ -47,35 +52,62 @@ void ProcessText::events(const Segment& segment) {
   });
 }
 
-void ProcessText::op(const Segment& segment, const Texts& texts, std::span<const char> bytes) {
+void ProcessText::op(std::size_t segment, std::span<const char> bytes) {
   Op op;
   if (!copy_to(op, bytes)) return;
-  if (op.scope >= kPythonScope) return call_of(segment, texts, op, bytes);
-  ++ops_;
-  const std::int64_t begin = recording_.times().ns(op.begin), end = recording_.times().ns(op.end);
-  if (begin < first_ns_ || end > last_ns_) return;
-  const std::string_view overload = texts.overload(op.value);
-  std::string name(texts[op.value]);
-  if (!overload.empty() && document_.op_names == OpNames::with_overloads) (name += '.') += overload;
-  begin_event("X", op.scope == kUserScope ? "user_annotation" : "cpu_op", name, segment.thread, begin);
-  document_.text.duration(end - begin);
-  ++written_.events;
+  if (op.scope >= kPythonScope) return call_of(recording_.segments()[segment], texts_[segment], op, bytes);
+  WrittenOp told{.begin_ns = recording_.times().ns(op.begin),
+                 .end_ns = recording_.times().ns(op.end),
+                 .number = ++numbered_,
+                 .segment = static_cast<std::uint32_t>(segment),
+                 .name = op.value,
+                 .signature = op.signature,
+                 .scope = op.scope,
+                 .may_contain_calls = devices_.wants(op)};
+  if (told.begin_ns < first_ns_ || told.end_ns > last_ns_) return;
+  sequence_of(told, op, bytes);
+  if (document_.op_names == OpNames::plain)
+    write_op(told);
+  else
+    ops_.push_back(told);
+}
+
+/// Writes the ops that are left in the order of function events.
+void ProcessText::ops_by_begin() {
+  std::sort(ops_.begin(), ops_.end(), [](const WrittenOp& a, const WrittenOp& b) {
+    return std::tie(a.begin_ns, b.end_ns, b.number) < std::tie(b.begin_ns, a.end_ns, a.number);
+  });
+  for (const WrittenOp& op : ops_) {
+    if (!document_.text.whole()) break;
+    write_op(op);
+    document_.text.pass_on_if_long();
+  }
+  ops_ = {};
+}
+
+void ProcessText::write_op(const WrittenOp& op) {
+  const Texts& texts = texts_[op.segment];
+  const std::uint32_t thread = recording_.segments()[op.segment].thread;
+  const bool is_range = op.scope == kUserScope, plain = document_.op_names == OpNames::plain;
+  const std::string_view overload = texts.overload(op.name);
+  std::string name(texts[op.name]);
+  if (!overload.empty() && !plain) (name += '.') += overload;
+  begin_event("X", is_range ? "user_annotation" : "cpu_op", name, thread, op.begin_ns);
+  document_.text.duration(op.end_ns - op.begin_ns);
   EventArgs args(out_);
-  args.add("External id", written_.events).add("Ev Idx", written_.events - 1).add("Record function id", ops_);
-  if (!overload.empty() && document_.op_names == OpNames::plain) args.add("Overload name", overload);
-  if (devices_.wants(op))
-    devices_.add({segment.thread, begin, end, written_.events}, op.scope == kUserScope, texts[op.value]);
-  SequencedOp sequenced{};
-  const bool has_own = (op.flags & kHasSequence) != 0 && copy_to(sequenced, bytes);
-  if (has_own) sequence(segment, sequenced, begin);
-  if (op.scope == kBackwardScope)
-    ran_last_[segment.thread] = {op.begin, has_own ? sequenced.sequence : -1, sequenced.forward_thread};
-  else if (!has_own && texts[op.value].starts_with(kEngineOp))
-    sequence_of_engine(segment.thread, op);
+  args.add("External id", ++document_.ops).add("Ev Idx", written_.events++);
+  args.add("Record function id", op.number);
+  if (!overload.empty() && plain) args.add("Overload name", overload);
+  if (op.may_contain_calls)
+    devices_.add({thread, op.begin_ns, op.end_ns, document_.ops}, is_range, texts[op.name]);
+  if (op.sequence >= 0)
+    args.add("Sequence number", op.sequence)
+        .add("Fwd thread id", static_cast<std::int64_t>(op.forward_thread));
   if (op.signature != 0) {
-    const auto known = inputs_.try_emplace(op.signature);
-    if (known.second) known.first->second = inputs_text(texts[op.signature]);
-    out_ += known.first->second;
+    if (inputs_.size() >= kMostInputs) inputs_.clear();
+    const auto [known, added] = inputs_.try_emplace(texts[op.signature]);
+    if (added) known->second = inputs_text(known->first, plain ? ListedInputs::all : ListedInputs::as_torch);
+    out_ += known->second;
   }
   args.end();
 }
@@ -144,27 +176,28 @@ void ProcessText::sampled_call(const SampledCall& call) {
   add_call({call.thread | kSampledTrack, call.depth, call.name, call.begin_ns, call.end_ns, call.samples});
 }
 
-void ProcessText::put_sequence(std::int64_t sequence, std::uint64_t forward_thread) {
-  out_ += R"(, "Sequence number": )";
-  put(out_, sequence);
-  out_ += R"(, "Fwd thread id": )";
-  put(out_, static_cast<std::int64_t>(forward_thread));
-}
-
-/// Ops are recorded as they end, so the backward op inside the engine's op came before it.
-void ProcessText::sequence_of_engine(std::uint32_t thread, const Op& op) {
-  const auto ran = ran_last_.find(thread);
-  if (ran != ran_last_.end() && ran->second.begin >= op.begin && ran->second.sequence >= 0)
-    put_sequence(ran->second.sequence, ran->second.forward_thread);
-}
-
-void ProcessText::sequence(const Segment& segment, const SequencedOp& op, std::int64_t begin) {
-  if (op.sequence < 0) return;
-  put_sequence(op.sequence, op.forward_thread);
-  const bool backward = op.scope == kBackwardScope && op.forward_thread != 0;
-  if (!backward && op.forward_thread != 0) return;
-  sequenced_.push_back(
-      {backward ? op.forward_thread : segment.torch_thread, op.sequence, begin, segment.thread, backward});
+/// Also keeps it for the arrows. The engine's op has the number of the backward op inside it: ops are
+/// recorded as they end, so that one came before it.
+void ProcessText::sequence_of(WrittenOp& told, const Op& op, std::span<const char> bytes) {
+  const Segment& segment = recording_.segments()[told.segment];
+  SequencedOp own{};
+  const bool has_own = (op.flags & kHasSequence) != 0 && copy_to(own, bytes);
+  if (has_own && own.sequence >= 0) {
+    told.sequence = own.sequence;
+    told.forward_thread = own.forward_thread;
+    const bool backward = op.scope == kBackwardScope && own.forward_thread != 0;
+    if (backward || own.forward_thread == 0)
+      sequenced_.push_back({backward ? own.forward_thread : segment.torch_thread, own.sequence, told.begin_ns,
+                            segment.thread, backward});
+  }
+  if (op.scope == kBackwardScope) {
+    ran_last_[segment.thread] = {op.begin, has_own ? own.sequence : -1, own.forward_thread};
+  } else if (!has_own && texts_[told.segment][op.value].starts_with(kEngineOp)) {
+    const auto ran = ran_last_.find(segment.thread);
+    if (ran == ran_last_.end() || ran->second.begin < op.begin) return;
+    told.sequence = ran->second.sequence;
+    told.forward_thread = ran->second.forward_thread;
+  }
 }
 
 /// Computes the total of main memory after each record; a thread records only its own changes.
@@ -194,8 +227,10 @@ void ProcessText::memory(const Segment& segment, std::span<const char> bytes) {
   EventArgs args(out_);
   args.add("Device Type", memory.device_type()).add("Device Id", memory.device_index());
   args.add("Addr", static_cast<std::int64_t>(memory.address)).add("Bytes", memory.bytes);
-  if (memory.device_type() == 0 && next_total_ < totals_.size())
+  if (memory.device_type() == 0 && next_total_ < totals_.size()) {
     args.add("Total Allocated", totals_[next_total_++]);
+    if (document_.op_names == OpNames::with_overloads) args.add("Total Reserved", std::int64_t{0});
+  }
   args.add("Ev Idx", written_.events++).end();
 }
 

@@ -31,6 +31,7 @@ struct Document {
   EventText text;
   Written written;
   std::int64_t arrows = 0;  ///< number of the last arrow
+  std::int64_t ops = 0;     ///< External id of the last op
   OpNames op_names = OpNames::with_overloads;
   std::vector<FlowEnd> flows;
 };
@@ -53,15 +54,16 @@ class ProcessText {
  private:
   void begin_event(std::string_view phase, std::string_view category, std::string_view name,
                    std::uint32_t thread, std::int64_t ns);
-  void events(const Segment& segment);
-  void op(const Segment& segment, const Texts& texts, std::span<const char> bytes);
+  void events(std::size_t segment);
+  void ops_by_begin();
+  struct WrittenOp;
+  void op(std::size_t segment, std::span<const char> bytes);
+  void write_op(const WrittenOp& op);
   void call_of(const Segment& segment, const Texts& texts, const Op& op, std::span<const char> bytes);
   void call(std::uint32_t thread, const Op& op, std::string_view name, std::string_view path);
   void write_call(const PythonCall& call);
   void sample(const Texts& texts, std::span<const char> bytes);
-  void sequence(const Segment& segment, const SequencedOp& op, std::int64_t begin);
-  void put_sequence(std::int64_t sequence, std::uint64_t forward_thread);
-  void sequence_of_engine(std::uint32_t thread, const Op& op);
+  void sequence_of(WrittenOp& told, const Op& op, std::span<const char> bytes);
   void add_up_memory();
   void memory(const Segment& segment, std::span<const char> bytes);
   void add_call(PythonCall call);
@@ -71,6 +73,16 @@ class ProcessText {
   void links();
   EventArgs about(std::string_view what, std::uint32_t thread);
 
+  struct WrittenOp {
+    std::int64_t begin_ns, end_ns;
+    std::int64_t number;  ///< among the ops of the recording, from 1
+    std::int64_t sequence = -1;
+    std::uint64_t forward_thread = 0;
+    std::uint32_t segment;  ///< index
+    std::uint32_t name, signature;
+    std::uint8_t scope;
+    bool may_contain_calls;
+  };
   /// A backward op.
   struct Backward {
     std::uint64_t begin;  ///< ticks
@@ -90,11 +102,13 @@ class ProcessText {
   DeviceText devices_;
   std::int64_t first_ns_ = std::numeric_limits<std::int64_t>::min();
   std::int64_t last_ns_ = std::numeric_limits<std::int64_t>::max();
-  std::unordered_map<std::uint32_t, std::string> inputs_;  // by id of the segment's signatures
+  std::vector<Texts> texts_;                                  // of the segments so far
+  std::vector<WrittenOp> ops_;                                // those still to be written
+  std::unordered_map<std::string_view, std::string> inputs_;  // by signature
   std::vector<SequencedEvent> sequenced_;
   std::unordered_map<std::uint32_t, Backward> ran_last_;  // by thread
   std::vector<Other> others_;
-  std::int64_t ops_ = 0;              // ops of the recording so far, including those left out
+  std::int64_t numbered_ = 0;         // ops of the recording so far, including those left out
   std::vector<std::int64_t> totals_;  // after each record of main memory, in file order
   std::size_t next_total_ = 0;
   PythonIds python_ids_;

@@ -53,7 +53,7 @@ def reason(program: Program) -> str:
 CHANGE = Change(
     key="gc_freeze",
     name="gc.freeze()",
-    answers=("H07", "H09"),
+    answers=("H07", "H09", "H24"),
     apply=apply,
     reason=reason,
     line=lambda program: "gc.collect(); gc.freeze()   # after the first steps",

@@ -1,0 +1,56 @@
+#include "advise/late_workers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "advise/places.h"
+#include "advise/rules/constants.h"
+#include "advise/say.h"
+#include "report/statistics.h"
+
+namespace stepscope::advise {
+namespace {
+
+/// What the workers do while they fetch; null: not recorded.
+const analyze::Fetching* fetching_of(const Evidence& e) {
+  const auto all = e.mine(e.reports().lines.fetching, "Fetching by workers");
+  return all.empty() || all.front()->cpu == report::kNoInt ? nullptr : all.front();
+}
+
+/// Cores that the workers use; 0: not known.
+double cores_of_workers(const Evidence& e) {
+  const analyze::Fetching* of = fetching_of(e);
+  return of == nullptr ? 0 : report::ratio(of->cpu, e.fact(&Facts::window));
+}
+
+}  // namespace
+
+bool cores_are_used_up(const Evidence& e) {
+  const std::int64_t cores = e.fact(&Facts::cores);
+  return cores > 0 && cores_of_workers(e) >= kMostOfCores * static_cast<double>(cores);
+}
+
+std::string for_late_workers(const Evidence& e) {
+  const analyze::Fetching* of = fetching_of(e);
+  const std::int64_t cores = e.fact(&Facts::cores);
+  const auto lines = e.mine(e.reports().lines.workers, "Lines of workers");
+  const std::string slow = lines.empty() ? "the transform" : placed(lines.front()->line);
+  if (of == nullptr || cores <= 0)
+    return "More workers, as long as those of all ranks on the host fit its cores; if the cores are busy, "
+           "move decoding out of the workers or cache it; raise prefetch_factor.";
+  const std::string used =
+      fmt::format("The {} workers use {:.1f} of {} cores", of->workers, cores_of_workers(e), cores);
+  if (cores_are_used_up(e))
+    return fmt::format("{}: more of them would not help. Make {} cheaper, or do it once and keep the result.",
+                       used, slow);
+  if (static_cast<double>(of->cpu) >= kMostOfCost * static_cast<double>(of->fetching))
+    return fmt::format("num_workers={}: {}, and each computes while it fetches. Or make {} cheaper.",
+                       std::max(of->workers + 1, cores), used, slow);
+  return fmt::format(
+      "num_workers={}: {}, and wait for the rest of their time, for files or a network. Such "
+      "waits overlap. Or read ahead in {}.",
+      std::max(2 * of->workers, cores), used, slow);
+}
+
+}  // namespace stepscope::advise
