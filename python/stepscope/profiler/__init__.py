@@ -31,6 +31,7 @@ __all__ = [
     "CuspyConfig",
     "DeviceType",
     "EventList",
+    "ExecutionGraphObserver",
     "ExecutionTraceObserver",
     "FunctionEvent",
     "FunctionEventAvg",
@@ -55,6 +56,9 @@ __all__ = [
     "supported_activities",
     "tensorboard_trace_handler",
 ]
+
+ExecutionGraphObserver = ExecutionTraceObserver
+"""Its name in PyTorch 1.13."""
 
 
 def kineto_available() -> bool:

@@ -57,6 +57,7 @@ def test_what_another_put_there_meanwhile_stays(framework: types.ModuleType) -> 
     assert framework.Tracer is dict
 
 
+@pytest.mark.skipif(not torch.profiler.kineto_available(), reason="this PyTorch has no Kineto")
 def test_torchs_own_is_still_there_as_a_backend() -> None:
     with sp.replace_torch_profiler(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
