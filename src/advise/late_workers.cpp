@@ -18,7 +18,7 @@ const analyze::Fetching* fetching_of(const Evidence& e) {
   return all.empty() || all.front()->cpu == report::kNoInt ? nullptr : all.front();
 }
 
-/// Cores that the workers use; 0: not known.
+/// Cores that the workers use, or would if they were free; 0: not known.
 double cores_of_workers(const Evidence& e) {
   const analyze::Fetching* of = fetching_of(e);
   return of == nullptr ? 0 : report::ratio(of->cpu, e.fact(&Facts::window));
@@ -40,7 +40,7 @@ std::string for_late_workers(const Evidence& e) {
     return "More workers, as long as those of all ranks on the host fit its cores; if the cores are busy, "
            "move decoding out of the workers or cache it; raise prefetch_factor.";
   const std::string used =
-      fmt::format("The {} workers use {:.1f} of {} cores", of->workers, cores_of_workers(e), cores);
+      fmt::format("The {} workers need {:.1f} of {} cores", of->workers, cores_of_workers(e), cores);
   if (cores_are_used_up(e))
     return fmt::format("{}: more of them would not help. Make {} cheaper, or do it once and keep the result.",
                        used, slow);

@@ -196,7 +196,7 @@ class Worker:
         self.epoch = 0
         self.fetch = Ranges("DataLoader.fetch")
         self.busy_before = 0
-        """CPU time of this thread when the fetch began."""
+        """busy_ns() when the fetch began."""
         self.target: str | None = None
         self.recording: Recording | None = None
 
@@ -231,14 +231,24 @@ class Worker:
             self.epoch += 1
         elif isinstance(task, tuple) and len(task) == 2 and isinstance(task[0], int):
             self.fetch.begin()
-            self.busy_before = time.thread_time_ns()
+            self.busy_before = busy_ns()
             _collect.flow(batch_id(os.getpid(), self.epoch, task[0]), True)
 
     def made(self) -> None:
         """A batch is made."""
         if self.fetch.range is not None:
-            _collect.counter("DataLoader.fetch CPU ns", time.thread_time_ns() - self.busy_before)
+            _collect.counter("DataLoader.fetch CPU ns", busy_ns() - self.busy_before)
         self.fetch.end()
+
+
+def busy_ns() -> int:
+    """The time that this thread was on a core or waited for one; its CPU time if the kernel does not tell of waits."""
+    try:
+        with open("/proc/thread-self/schedstat", "rb") as file:
+            ran, waited, _ = file.read().split()
+        return int(ran) + int(waited)
+    except (OSError, ValueError):
+        return time.thread_time_ns()
 
 
 def batch_id(worker: int, epoch: int, index: int) -> int:

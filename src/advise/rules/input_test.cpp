@@ -74,7 +74,7 @@ TEST(InputRules, WorkersThatUseAllCores) {
   const Advice advice = two_workers(9000, 2);
   EXPECT_EQ(
       advice.cell("I02", "remedy"),
-      "The 2 workers use 1.8 of 2 cores: more of them would not help. Make the transform cheaper, or do "
+      "The 2 workers need 1.8 of 2 cores: more of them would not help. Make the transform cheaper, or do "
       "it once and keep the result.");
   EXPECT_EQ(advice.cell("I02", "saving_low"), "0");
 }
@@ -83,15 +83,16 @@ TEST(InputRules, WorkersThatLeaveCores) {
   const Advice advice = two_workers(9000, 8);
   EXPECT_EQ(
       advice.cell("I02", "remedy"),
-      "num_workers=8: The 2 workers use 1.8 of 8 cores, and each computes while it fetches. Or make the "
+      "num_workers=8: The 2 workers need 1.8 of 8 cores, and each computes while it fetches. Or make the "
       "transform cheaper.");
   EXPECT_NE(advice.cell("I02", "saving_low"), "0");
 }
 
 TEST(InputRules, WorkersThatWait) {
-  EXPECT_EQ(two_workers(900, 2).cell("I02", "remedy"),
-            "num_workers=4: The 2 workers use 0.2 of 2 cores, and wait for the rest of their time, for files "
-            "or a network. Such waits overlap. Or read ahead in the transform.");
+  EXPECT_EQ(
+      two_workers(900, 2).cell("I02", "remedy"),
+      "num_workers=4: The 2 workers need 0.2 of 2 cores, and wait for the rest of their time, for files "
+      "or a network. Such waits overlap. Or read ahead in the transform.");
 }
 
 // Every fifth batch is 10 ms late, the others are ready at once.

@@ -147,7 +147,7 @@ constexpr Pause kPauses[] = {
     {{"logging", "tqdm", "print", "wandb", "tensorboard"},
      "something is logged",
      "Log every N steps, and from another thread."},
-    {{"gc.", "collect", "Python GC"},
+    {{"gc.", "collect"},
      "Python collects garbage",
      "gc.collect(), gc.freeze() and gc.disable() after the first step, then gc.collect() every few hundred "
      "steps, at the same step on all ranks."},
@@ -194,7 +194,7 @@ std::optional<Claim> pause_between_steps(const Evidence& e, Bound bound) {
     const bool host = p.cause == IdleCause::python || p.cause == IdleCause::annotation ||
                       p.cause == IdleCause::untraced || (p.cause == IdleCause::op && !host_only);
     const bool regular = host_only && p.cause == IdleCause::python && p.count >= e.steps();
-    return host && !is_profiler(p) &&
+    return host && !is_profiler(p) && p.place != "Python GC" &&
            ((p.longest >= least && !regular) || (p.between_steps() && !is_loop_work(p)));
   });
   const std::int64_t cost = time_of(pauses);
@@ -336,7 +336,7 @@ Without a device: *Host time by place* of `host_time`, without operators, which 
 without long pauses of one Python line in every step (H02); at least kRecordedBorder per step and kLeftBehind
 per operator. The high end is kSlowedToo of it; the low end is 0 if nothing names the pause.
 
-Silent on: gaps between steps in which the host already runs the next step's operators; waits for data,
+Silent on: recorded garbage collections (H24); gaps between steps in which the host already runs the next step's operators; waits for data,
 blocking calls and allocations, which have rules of their own.)"},
     {RuleId::H24, "Python's garbage collector takes much of the step", false, garbage_collections,
      R"(Looks at: `collecting` of `overview`: calls named `Python GC` on the main thread, which `stepscope record`,

@@ -26,7 +26,7 @@ struct Fetching {
   std::int64_t rank = -1;
   std::int64_t workers = 0;           ///< that fetched a batch
   std::int64_t fetching = 0;          ///< ns in fetches
-  std::int64_t cpu = report::kNoInt;  ///< of that, on a core: ns of CPU time; kNoInt: not recorded
+  std::int64_t cpu = report::kNoInt;  ///< of that, on a core or waiting for one, ns; kNoInt: not recorded
 };
 extern const report::Sheet<Fetching> kFetchingSheet;
 
