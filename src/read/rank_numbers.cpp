@@ -145,6 +145,35 @@ void leave_out(trace::Trace& trace, std::size_t from, std::string_view one, std:
                                     left > kNamed ? " and others" : ""));
 }
 
+/// Leaves out files of other commands, such as those of a script that starts two programs. The command stays
+/// of which a process trains, else the one with most events. All files are without a rank.
+void leave_other_commands(trace::Trace& trace) {
+  struct Of {
+    bool trains = false;
+    std::size_t events = 0;
+  };
+  std::map<std::string, Of> commands;
+  for (const trace::Rank& rank : trace.ranks) {
+    Of& of = commands[rank.command];
+    of.trains = of.trains || rank.training.seen;
+    of.events += rank.events.size();
+  }
+  if (commands.size() < 2 || commands.contains("")) return;
+  const auto most = std::max_element(commands.begin(), commands.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.second.trains, a.second.events) < std::pair(b.second.trains, b.second.events);
+  });
+  const auto others =
+      std::stable_partition(trace.ranks.begin(), trace.ranks.end(),
+                            [&](const trace::Rank& rank) { return rank.command == most->first; });
+  std::string names;
+  std::size_t named = 0;
+  for (const auto& [command, of] : commands)
+    if (command != most->first && named++ < kNamed) names += (names.empty() ? "" : ", ") + command;
+  const std::string what = fmt::format("of another program than {} ({}{})", most->first, names,
+                                       commands.size() > kNamed + 1 ? " and others" : "");
+  leave_out(trace, static_cast<std::size_t>(others - trace.ranks.begin()), what, what);
+}
+
 /// Leaves out files without a rank beside those of a whole job, such as the process that spawned it, and
 /// beside the only process that trains. The ranks are sorted.
 void leave_other_processes(trace::Trace& trace) {
@@ -158,9 +187,10 @@ void leave_other_processes(trace::Trace& trace) {
     leave_out(trace, size,
               fmt::format("no rank of this job of {}, such as the process that started it,", size),
               fmt::format("no ranks of this job of {}", size));
-  } else if (others > 1 && first == trace.ranks.end() &&
-             std::count_if(trace.ranks.begin(), first, trains) == 1) {
-    std::stable_partition(trace.ranks.begin(), first, trains);
+  } else if (others > 1 && first == trace.ranks.end()) {
+    leave_other_commands(trace);
+    if (trace.ranks.size() < 2 || std::count_if(trace.ranks.begin(), trace.ranks.end(), trains) != 1) return;
+    std::stable_partition(trace.ranks.begin(), trace.ranks.end(), trains);
     leave_out(trace, 1, "another process of the program, which does not train,",
               "other processes of the program, which do not train,");
   }

@@ -129,6 +129,23 @@ TEST(RankNumbers, OtherProcessesOfTheOnlyOneThatTrainsAreLeftOut) {
       << trace->notes[0];
 }
 
+// A script started two programs; of the one that stays, both processes do.
+TEST(RankNumbers, FilesOfAnotherCommandAreLeftOut) {
+  Folder folder;
+  folder.add("a.json", file(R"("command":"serve.py",)", 5));
+  folder.add("b.json", file(R"("command":"train.py --epochs 3","training":{"gradients":8},)", 5));
+  folder.add("c.json", file(R"("command":"train.py --epochs 3","training":{"gradients":8},)", 5));
+  const auto trace = folder.opened();
+  ASSERT_TRUE(trace.ok());
+  ASSERT_EQ(trace->ranks.size(), 2u);
+  EXPECT_EQ(trace->ranks[0].command, "train.py --epochs 3");
+  ASSERT_FALSE(trace->notes.empty());
+  EXPECT_TRUE(
+      trace->notes[0].starts_with("A file is of another program than train.py --epochs 3 (serve.py) and is "
+                                  "left out. Give it alone to see it: "))
+      << trace->notes[0];
+}
+
 TEST(RankNumbers, TwoThatTrainAreRanks) {
   Folder folder;
   folder.add("a.json", file(R"("training":{"gradients":8},)", 5));

@@ -129,6 +129,7 @@ struct Rank {
   std::vector<std::pair<std::string, std::string>> metadata;  ///< other top-level keys and their JSON text
   std::vector<Device> devices;
   Machine machine;
+  std::string command;         ///< that was run, without its interpreter; "" if the file does not say
   bool whole_program = false;  ///< its recorder ran from the program's begin on, not for chosen steps
   double shapes_cost = 0;      ///< > 0: shapes were recorded in windows, because those of all ops would have
                                ///< cost this share of the time

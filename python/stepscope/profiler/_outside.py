@@ -26,6 +26,7 @@ Options = dict[str, str]
 STACKS: dict[str, bool | Literal["sampled"]] = {"calls": True, "sampled": "sampled"}
 """``with_stack`` for each word of the option stacks; False for others."""
 
+LONGEST_COMMAND = 200
 outside: Outside | None = None
 
 
@@ -55,6 +56,13 @@ def complain(error: Exception) -> None:
 
 def say(what: str) -> None:
     print(f"stepscope: {what}", file=sys.stderr, flush=True)
+
+
+def command() -> str:
+    """What this process runs, without the interpreter: "train.py --epochs 3"."""
+    module = getattr(getattr(sys.modules.get("__main__"), "__spec__", None), "name", "").removesuffix(".__main__")
+    words = [f"-m {module}" if module else os.path.basename(sys.argv[0]), *sys.argv[1:]]
+    return " ".join(words)[:LONGEST_COMMAND]
 
 
 class Asked:
@@ -111,6 +119,7 @@ class Outside:
             )
             self.profile._gives_way = self.profile._with_collections = True
             self.profile._flags |= SHAPES_WHILE_CHEAP * (options.get("shapes") == "cheap")
+            self.profile.preset_metadata_json("command", json.dumps(command()))
             if not asked.by_steps:
                 self.profile.preset_metadata_json("wholeProgram", "true")
             self.asked = asked

@@ -215,6 +215,18 @@ if __name__ == "__main__":
 """
 
 
+def test_of_two_programs_that_a_script_starts_one_is_reported(tmp_path, train):
+    other = tmp_path / "serve.py"
+    other.write_text("import torch\nfor _ in range(50): torch.nn.Linear(8, 8)(torch.ones(4, 8))\n")
+    script = f'"{sys.executable}" "{train}" 10 0 0; "{sys.executable}" "{other}" --port 80'
+    out = tmp_path / "out"
+    done = stepscope_does("record", "-o", out, "--", "sh", "-c", script)
+    assert done.returncode == 0, done.stderr
+    assert len(list(out.glob("*.stepscope"))) == 2
+    said = " ".join(done.stdout.split())
+    assert "A file is of another program than train.py 10 0 0 (serve.py --port 80) and is left out." in said
+
+
 @pytest.mark.skipif(not (3, 11) <= sys.version_info < (3, 14), reason="stacks are sampled on Python 3.11 to 3.13")
 def test_the_lines_of_loader_workers_are_sampled(tmp_path):
     program, out = tmp_path / "loader.py", tmp_path / "out"

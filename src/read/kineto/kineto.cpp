@@ -185,7 +185,8 @@ void read_head(trace::Rank& rank, std::vector<std::pair<std::string, std::string
     const bool known = key == "deviceProperties" || key == "computeProperties" || key == "distributedInfo" ||
                        key == "machineInfo" || key == "training" || key == "padding" ||
                        key == "stepscope.full" || key == "stepscope.kept_from_ns" || key == "wholeProgram" ||
-                       key == "shapesCost" || key.starts_with(kSourceLines) || key == "baseTimeNanoseconds";
+                       key == "command" || key == "shapesCost" || key.starts_with(kSourceLines) ||
+                       key == "baseTimeNanoseconds";
     if (!known || parser.parse(json).get(value) != simdjson::SUCCESS) continue;
     if (key == "distributedInfo")
       read_distributed(rank, value);
@@ -201,6 +202,8 @@ void read_head(trace::Rank& rank, std::vector<std::pair<std::string, std::string
       rank.kept_from = duration_of(value);
     else if (key == "shapesCost")
       rank.shapes_cost = share_of(value);
+    else if (key == "command" && value.is_string())
+      rank.command = value.get_string().value_unsafe();
     else if (key == "wholeProgram")
       rank.whole_program = value.is_bool() && value.get_bool().value_unsafe();
     else if (key.starts_with(kSourceLines))
