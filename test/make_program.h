@@ -21,8 +21,8 @@ struct Program {
   Range loading{"user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 0};
   int first_loading = 0;  ///< extra time in the first step
   Range prepare, work{"cpu_op", "aten::mm", 50}, pause;
-  bool launch_inside = false;  ///< the launch is part of the host work's range
-  std::string kernel = "k", op_args;
+  bool launch_inside = false;         ///< the launch is part of the host work's range
+  std::string kernel = "k", op_args;  // "{}" in op_args: a number that grows
   int kernel_length = 50;
 };
 
@@ -63,7 +63,7 @@ inline std::string events_of(const Program& p) {
     for (int round = 0; round < p.rounds; ++round) {
       Program::Range work = p.work;
       work.length += p.launch_inside ? 5 : 0;
-      events.add(work, at, round, p.op_args);
+      events.add(work, at, round, fmt::format(fmt::runtime(p.op_args), step * p.rounds + round));
       at += p.work.length;
       const std::string link = fmt::format(R"("correlation": {})", ++id);
       events.add("cuda_runtime", "cudaLaunchKernel", 5, 5, at, 5, link);

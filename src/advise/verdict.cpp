@@ -167,6 +167,7 @@ JudgedRank judged_rank(const analyze::Derived& derived, const Reports& reports, 
   of.verdict.evidence = evidence_of(judged.bound);
   of.verdict.together = judged.prices.together;
   of.verdict.steps = evidence.fact(&Facts::complete_steps);
+  of.verdict.found_by = rank.step_border;
   if (of.verdict.steps > 0) of.verdict.step = evidence.step_length();
   if (of.verdict.steps > 0) of.verdict.saved_from = savings_of(evidence, derived.replayed(rank));
   const bool shown =

@@ -57,6 +57,19 @@ class CopyCalls {
   std::vector<CallClass> by_name_;
 };
 
+/// Ops of a thread with a sequence number. Every op has one while gradients are on; it grows with each op
+/// that builds a node of the graph.
+struct Numbered {
+  std::int64_t ops = 0, first = 0;
+  bool grows = false;
+
+  void add(std::int64_t number) {
+    if (ops++ == 0) first = number;
+    grows = grows || number != first;
+  }
+  std::int64_t of_graph() const { return grows || ops == 1 ? ops : 0; }
+};
+
 void count_kinds(const trace::Trace& trace, const Rank& rank, Capture& c) {
   const EventTable& e = rank.events;
   const trace::ArgReader dims(trace, rank, "Input Dims"), old_dims(trace, rank, "Input dims"),
@@ -65,6 +78,7 @@ void count_kinds(const trace::Trace& trace, const Rank& rank, Capture& c) {
   const trace::StringId data_parallel = trace.strings.find("DataParallel.forward"),
                         ddp = trace.strings.find("DistributedDataParallel.forward");
   const std::vector<bool> is_sampled = sampled_tracks(trace, rank);
+  std::vector<Numbered> numbered(rank.tracks.size());
   for (Row row = 0; row < e.size(); ++row) {
     const bool host = is_host_range(e.kind[row]);  // devices repeat the host's annotations
     c.data_parallel_calls += host && e.name[row] == data_parallel;
@@ -74,7 +88,7 @@ void count_kinds(const trace::Trace& trace, const Rank& rank, Capture& c) {
         ++c.ops;
         c.with_shapes += dims.has(row) || old_dims.has(row);
         c.with_stacks += stack.has(row);
-        c.for_backward += sequence.has(row);
+        if (const auto number = sequence.integer(row)) numbered[e.track[row]].add(*number);
         break;
       case Kind::annotation:
         ++c.annotations;
@@ -110,6 +124,7 @@ void count_kinds(const trace::Trace& trace, const Rank& rank, Capture& c) {
   }
   const RecordingCost cost = recording_cost(rank);
   c.profiler = c.python_calls * cost.python + c.ops * cost.op;
+  for (const Numbered& of : numbered) c.for_backward += of.of_graph();
 }
 
 void count_links(CopyCalls& calls, const Rank& rank, timeline::Interval window, Capture& c) {

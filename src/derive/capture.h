@@ -24,7 +24,7 @@ struct Capture {
   std::int64_t ops = 0, annotations = 0, python_calls = 0, module_calls = 0, runtime_calls = 0;
   std::int64_t kernels = 0, copies = 0, fills = 0, memory_records = 0, foreign = 0;
   std::int64_t data_parallel_calls = 0, ddp_calls = 0;
-  std::int64_t for_backward = 0;  ///< ops with a sequence number: gradients were on
+  std::int64_t for_backward = 0;  ///< ops with a sequence number, on threads that built a graph
   std::int64_t with_shapes = 0, with_stacks = 0, range_metrics = 0;
   // Links.
   std::int64_t launches = 0;  ///< launch-type calls

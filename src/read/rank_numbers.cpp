@@ -174,6 +174,21 @@ void leave_other_commands(trace::Trace& trace) {
   leave_out(trace, static_cast<std::size_t>(others - trace.ranks.begin()), what, what);
 }
 
+/// Leaves out all but the busiest of the processes of one command of which none trains: they share its work,
+/// but are no ranks. All files are without a rank.
+void leave_pool(trace::Trace& trace) {
+  const auto is_of_training = [](const trace::Rank& rank) {
+    return rank.training.seen || rank.command.empty();
+  };
+  if (trace.ranks.size() < 2 || std::any_of(trace.ranks.begin(), trace.ranks.end(), is_of_training)) return;
+  const auto most = std::max_element(
+      trace.ranks.begin(), trace.ranks.end(),
+      [](const trace::Rank& a, const trace::Rank& b) { return a.events.size() < b.events.size(); });
+  std::rotate(trace.ranks.begin(), most, most + 1);
+  leave_out(trace, 1, "another process of the program, with fewer events,",
+            "other processes of the program, with fewer events,");
+}
+
 /// Leaves out files without a rank beside those of a whole job, such as the process that spawned it, and
 /// beside the only process that trains. The ranks are sorted.
 void leave_other_processes(trace::Trace& trace) {
@@ -189,6 +204,7 @@ void leave_other_processes(trace::Trace& trace) {
               fmt::format("no ranks of this job of {}", size));
   } else if (others > 1 && first == trace.ranks.end()) {
     leave_other_commands(trace);
+    leave_pool(trace);
     if (trace.ranks.size() < 2 || std::count_if(trace.ranks.begin(), trace.ranks.end(), trains) != 1) return;
     std::stable_partition(trace.ranks.begin(), trace.ranks.end(), trains);
     leave_out(trace, 1, "another process of the program, which does not train,",

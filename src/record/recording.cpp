@@ -321,6 +321,10 @@ Result<Recording> Recording::open(std::span<const char> file) {
         (header.disk_was_full != 0
              ? " records were dropped because the disk was full: record to another disk."
              : " records were dropped: record fewer steps, or raise the recording's limit (megabytes)."));
+  if (header.kept_from != 0)
+    out.notes_.emplace_back(
+        "The recording was full: new events have replaced the oldest ones (keep=\"newest\"). Raise its limit "
+        "(megabytes) to keep more.");
   for (const std::string& sentence : device_losses(contents.counts)) out.lose(sentence);
   if (contents.unknown_kinds > 0)
     out.notes_.push_back(std::to_string(contents.unknown_kinds) +

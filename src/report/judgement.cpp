@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "report/names.h"
 #include "report/units.h"
 
 namespace stepscope::report {
@@ -220,7 +221,8 @@ std::vector<std::string> facts_of(const RankVerdict& rank) {
   if (rank.steps == 0) return {"no step marks"};
   const std::string length = format_value(rank.step, Unit::ns);
   return {format_value(rank.steps, Unit::count) + (rank.steps == 1 ? " step" : " steps") +
-          (length.empty() ? "" : " of " + length)};
+          (length.empty() ? "" : " of " + length) +
+          (rank.found_by.empty() ? "" : ", found by " + short_name(rank.found_by, 40))};
 }
 
 std::vector<Sentence> sentences_of(const Verdict& verdict) {

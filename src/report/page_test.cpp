@@ -37,6 +37,8 @@ TEST(Page, FactsSayEachThingOnce) {
   rank.step = 1000000;
   rank.steps = 1;
   EXPECT_EQ(facts_of(rank), (std::vector<std::string>{"1 step of 1.00 ms"}));
+  rank.found_by = "aten::mm";
+  EXPECT_EQ(facts_of(rank), (std::vector<std::string>{"1 step of 1.00 ms, found by aten::mm"}));
 }
 
 TEST(Page, PartsNeedAWhole) {

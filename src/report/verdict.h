@@ -103,6 +103,7 @@ struct RankVerdict {
   std::string headline;              ///< one sentence that a person can act on
   std::int64_t step = kNoInt;        ///< mean length, ns
   std::int64_t steps = 0;            ///< complete steps in the window
+  std::string found_by;              ///< what repeats in each step, where nothing marks steps; else ""
   std::int64_t saved_from = kNoInt;  ///< length of the step that savings are subtracted from, ns
   Range together;                    ///< of all findings that limit now, made together
   Proof evidence;                    ///< what shows the bound

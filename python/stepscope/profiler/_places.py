@@ -47,6 +47,8 @@ class File:
     left: bool = False
     gives_way: bool = False
     """Whether a profiler that the program makes takes over, because the program did not ask for this recording."""
+    forks: int = 0
+    """Child processes that the program forked meanwhile, without loaders' workers."""
     dropped: int = 0
     """Number of records for which there was no room; set by close()."""
     missing: list[str] = dataclasses.field(default_factory=list)

@@ -11,6 +11,7 @@ import warnings
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from stepscope import _collect, _core
@@ -137,6 +138,8 @@ class Recording:
     def stop(self) -> None:
         """Closes the file; nothing is computed."""
         self._file.stopped = True
+        if self._file.forks > 0:
+            miss(FORKED.format(self._file.forks))
         close(self._file)
         self._file.identity = identity(self._file.path)
 
@@ -210,7 +213,24 @@ def forget_in_child() -> None:
     record_collections(False)
 
 
-os.register_at_fork(after_in_child=forget_in_child)
+FORKED = (
+    "what {} forked child processes did is not recorded; `stepscope record` records processes that are started with the method spawn, "
+    "and a child may make a profiler of its own"
+)
+
+
+def count_fork() -> None:
+    """Called in the parent. Loaders' workers record themselves."""
+    file = being_made
+    if file is None or not file.open or not file.begun or file.pid != os.getpid():
+        return
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and not frame.f_code.co_filename.endswith("torch/utils/data/dataloader.py"):
+        frame = frame.f_back
+    file.forks += frame is None
+
+
+os.register_at_fork(after_in_child=forget_in_child, after_in_parent=count_fork)
 
 
 def torch_observer() -> Any:

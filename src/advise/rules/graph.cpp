@@ -148,7 +148,8 @@ Saving: 0.3 to 0.8 of the late idle time × the share of kernels outside compile
 
 Silent on: captured graphs; programs that are not compiled.)"},
     {RuleId::G04, "inference builds the graph for backward", true, grad_in_inference,
-     R"(Looks at: `overview`: `ops_for_backward`, operators recorded while gradients were on. Fires when at
+     R"(Looks at: `overview`: `ops_for_backward`, operators recorded while gradients were on, on threads
+whose sequence numbers grow, as each node of the graph takes one. Fires when at
 least a tenth of the operators are for backward, neither backward nor an optimizer runs in three steps (or in
 a recording without steps), and the program is host-bound or no device works.
 

@@ -117,11 +117,13 @@ TEST(HostRules, CompiledAndNotCaptured) {
 TEST(HostRules, GradientsInInference) {
   Program program;
   program.work.length = 100;
-  program.op_args = R"("Sequence number": 1)";
+  program.op_args = R"("Sequence number": {})";
   EXPECT_TRUE(Advice(program).has("G04"));
+  program.op_args = R"("Sequence number": 7)";  // gradients are on, but no operator builds a node
+  EXPECT_FALSE(Advice(program).has("G04"));
   program.op_args = "";
   EXPECT_FALSE(Advice(program).has("G04"));
-  program.op_args = R"("Sequence number": 1)";
+  program.op_args = R"("Sequence number": {})";
   program.pause = {"user_annotation", "Optimizer.step#SGD.step", 10};
   EXPECT_FALSE(Advice(program).has("G04"));
 }

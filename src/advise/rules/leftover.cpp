@@ -71,12 +71,12 @@ std::optional<Claim> own_code_left(const Evidence& e, Bound bound) {
                               ns(e.step_length()), where));
   f.confidence = Confidence::low;
   f.because = place ? "samples of the stack name the lines; none holds a tenth of the step"
-                    : "no Python stacks are recorded";
+                    : "no Python stacks of the main thread are recorded";
   f.evidence = {see::phases("other, " + per_step(e, own->time))};
   f.remedy =
       place ? fmt::format("Check whether every step needs {} and the lines that call it.", place->spoken())
             : "Record with `stepscope record -- python ...`, or with_stack=True: the report then names the "
-              "line.";
+              "line of the main thread. `stepscope show python_stacks` lists what other threads do.";
   f.verify = "A smaller phase other in `stepscope show phases`.";
   f.effort = Effort::code;
   return f;

@@ -229,12 +229,14 @@ TEST(OnCpu, WhatOperatorsLeaveIsNoPause) {
 
 TEST(OnCpu, GradientsInInference) {
   const auto inference = [](const char* layer, const char* args) {
-    return advice_of([&](Loop& l) { l.op(layer, 900, args).pass(100); });
+    int number = 0;
+    return advice_of([&](Loop& l) { l.op(layer, 900, fmt::format(fmt::runtime(args), ++number)).pass(100); });
   };
-  const char* forward = R"("Sequence number": 1)";
+  const char* forward = R"("Sequence number": {})";
   EXPECT_EQ(inference("aten::linear", forward).cell("G04", "saving_high"), "350000");
   EXPECT_EQ(inference("aten::scaled_dot_product_attention", forward).cell("G04", "saving_high"), "700000");
   EXPECT_FALSE(inference("aten::linear", "").has("G04"));
+  EXPECT_FALSE(inference("aten::linear", R"("Sequence number": 7)").has("G04"));  // no node is built
 }
 
 // 300 operators of 2 µs, each 3 µs after the one before begins: 899 of 1,000 µs.

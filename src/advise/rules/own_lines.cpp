@@ -52,6 +52,25 @@ std::string also_inside(const OwnPlace& place, std::int64_t steps) {
   return 10 * inside < place.cost ? "" : fmt::format("; inside them another {}", ns(inside / steps));
 }
 
+/// Most of the line's time is a wait for other threads, processes or the clock, by what it calls or its text.
+bool waits(const OwnPlace& place) {
+  if (place.what != OwnPlace::What::line || place.all == nullptr) return false;
+  const auto has = [](std::string_view text, std::span<const std::string_view> parts) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
+  };
+  constexpr std::string_view kCallees[] = {"threading.py",
+                                           "queue.py",
+                                           "multiprocessing/pool.py",
+                                           "multiprocessing/queues.py",
+                                           "multiprocessing/connection.py",
+                                           "concurrent/futures/_base.py",
+                                           "selectors.py",
+                                           "asyncio/base_events.py"};
+  constexpr std::string_view kTexts[] = {"sleep(", ".wait(", ".result("};
+  return has(place.all->calls, kCallees) || (place.all->calls.empty() && has(place.line->text, kTexts));
+}
+
 std::optional<Claim> own_line(const Evidence& e, Bound bound) {
   if (bound != Bound::host_only || !computes_on_cpu(e)) return std::nullopt;
   const auto place = dearest_place(e, &analyze::LineNode::besides);
@@ -70,14 +89,21 @@ std::optional<Claim> own_line(const Evidence& e, Bound bound) {
   f.confidence = Confidence::medium;
   f.because = "samples of the stack name the line; how much of it can go depends on what it computes";
   f.evidence = {see::lines(fmt::format("besides, {}{}", per_step(e, place->cost), place->callee()))};
-  f.remedy = fmt::format(
-      "{}At {}: compute once, before the loop, what does not change; replace Python loops and row-by-row "
-      "access by one operation on all elements; leave out what nothing reads, or do it every N steps.",
-      on_each
-          ? "If all ranks do this on the same data, such as an evaluation, give each its part and add the "
-            "results up with all_reduce. "
-          : "",
-      place->spoken());
+  f.remedy = waits(*place)
+                 ? fmt::format(
+                       "{} waits there. Find out for what: do that earlier or beside the step, make it "
+                       "faster, or keep what is made anew, such as a pool of threads.",
+                       place->spoken())
+                 : fmt::format(
+                       "{}At {}: compute once, before the loop, what does not change; replace Python loops "
+                       "and row-by-row "
+                       "access by one operation on all elements; leave out what nothing reads, or do it "
+                       "every N steps.",
+                       on_each ? "If all ranks do this on the same data, such as an evaluation, give each "
+                                 "its part and add the "
+                                 "results up with all_reduce. "
+                               : "",
+                       place->spoken());
   f.verify = "The line falls under 10 % of `besides` in `stepscope show lines`.";
   f.line = place->line->line;
   f.effort = Effort::code;

@@ -183,6 +183,7 @@ std::vector<Scale> without_named(const std::vector<Place>& pauses) {
 /// The profiler's own work between steps.
 bool is_profiler(const Place& place) {
   return place.place.find("torch/profiler") != std::string::npos ||
+         place.place.find("stepscope/profiler") != std::string::npos ||
          place.place.find("torch/autograd/profiler") != std::string::npos;
 }
 

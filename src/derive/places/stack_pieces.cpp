@@ -31,10 +31,18 @@ Column<StackPiece> stack_pieces(const trace::Trace& trace, const trace::Rank& ra
   const trace::Track& track = rank.tracks[samples.value_or(thread)];
   Column<StackPiece> pieces;
   std::vector<Row> open;
+  std::ptrdiff_t recording = 0;  // open frames of the recorder itself
+  const auto of_recorder = [&](Row row) {
+    return trace.text(e.name[row]).starts_with("stepscope/profiler/");
+  };
+  const auto close = [&] {
+    recording -= of_recorder(open.back());
+    open.pop_back();
+  };
   Time at = window.begin;
   const auto until = [&](Time time) {
     const Interval span{std::max(at, window.begin), std::min(time, window.end)};
-    if (!open.empty() && span.end > span.begin) {
+    if (!open.empty() && recording == 0 && span.end > span.begin) {
       const Row row = open.back();
       pieces.push_back(
           {span, row, samples ? samples_in(span.length(), e.duration(row), taken.integer_or(row, 1)) : 0});
@@ -45,14 +53,15 @@ Column<StackPiece> stack_pieces(const trace::Trace& trace, const trace::Rank& ra
     if (e.kind[row] != trace::Kind::python) continue;
     while (!open.empty() && e.end[open.back()] <= e.start[row]) {
       until(e.end[open.back()]);
-      open.pop_back();
+      close();
     }
     until(e.start[row]);
     open.push_back(row);
+    recording += of_recorder(row);
   }
   while (!open.empty()) {
     until(e.end[open.back()]);
-    open.pop_back();
+    close();
   }
   return pieces;
 }

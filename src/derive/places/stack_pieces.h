@@ -16,8 +16,8 @@ struct StackPiece {
   std::int64_t samples = 0;
 };
 
-/// In order of time, without overlap; nothing where no frame is open. Samples of the thread are used if it
-/// has any, else its calls. O(n) in the rows of a track.
+/// In order of time, without overlap; nothing where no frame is open, or where stepscope's recorder works.
+/// Samples of the thread are used if it has any, else its calls. O(n) in the rows of a track.
 Column<StackPiece> stack_pieces(const trace::Trace& trace, const trace::Rank& rank, trace::TrackId thread,
                                 timeline::Interval window);
 
