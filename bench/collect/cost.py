@@ -135,7 +135,7 @@ no observer costs less. torch.profiler has no samples; its stacks stand beside o
 CPU time of all threads, and wall time, that recording adds to a training step, per op that it records. Short blocks of steps with and
 without recording take turns in one process, {options.real_turns} processes for each cell, on one thread for ops. The programs are
 those of the parity test and two larger ones (`bench/collect/programs.py`). What a callback costs that does nothing is the floor: where
-it alone is above {REAL_LIMIT} of torch.profiler's cost, no observer of PyTorch's ops can meet the limit.
+it alone is above {REAL_LIMIT} of torch.profiler's cost, no observer of PyTorch's ops can meet the limit. A step of `workers` waits for other processes most of its time: its differences are noise.
 
 {chr(10).join(real(options.real_turns, say))}
 

@@ -208,8 +208,9 @@ Sum together(const Verdict& verdict) {
   Sum sum{(several ? "job, " : "") + members_of(cards) + " together", range_text(least, most), ""};
   if (first->saved_from == kNoInt) return sum;
   const double now = number(first->saved_from);
-  sum.steps =
-      format_value(first->saved_from, Unit::ns) + " → " + range_text(now - most, now - least) + " per step";
+  const std::string rest =
+      now - most > 0 ? range_text(now - most, now - least) : format_value(now - least, Unit::ns) + " or less";
+  sum.steps = format_value(first->saved_from, Unit::ns) + " → " + rest + " per step";
   const auto next =
       std::find_if(cards.begin(), cards.end(), [](const Card& card) { return card.when() == When::next; });
   if (!several && next != cards.end())

@@ -26,7 +26,7 @@ class Training:
     """
 
     def __init__(self, torch: Any, optimizer: Any) -> None:
-        objects = gc.get_objects()
+        objects = modules_and_tensors(torch, gc.get_objects())
         modules = live_modules(torch, objects)
         names = names_of(modules)
         trained = {id(p): p for module in modules for p in module._parameters.values() if p is not None and p.grad is not None}
@@ -99,6 +99,12 @@ class Unread:
 
     def still_has(self, gradient: Any) -> bool:
         return gradient is not None and self.gradient() is gradient
+
+
+def modules_and_tensors(torch: Any, objects: list[Any]) -> list[Any]:
+    """Those of the objects, of which a program may have millions: each kind is looked at once."""
+    kinds = {kind for kind in set(map(type, objects)) if kind is torch.Tensor or issubclass(kind, torch.nn.Module)}
+    return [found for found in objects if type(found) in kinds]
 
 
 def live_modules(torch: Any, objects: list[Any]) -> list[Any]:

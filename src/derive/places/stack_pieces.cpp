@@ -1,6 +1,7 @@
 #include "derive/places/stack_pieces.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "derive/thread_role.h"
 
@@ -21,6 +22,17 @@ std::int64_t samples_in(Time part, Time length, std::int64_t samples) {
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(share * static_cast<double>(samples) + 0.5));
 }
 
+/// Files of stepscope that call nothing of the program.
+bool is_recorders_work(std::string_view frame) {
+  constexpr std::string_view kFolder = "stepscope/profiler/";
+  if (!frame.starts_with(kFolder)) return false;
+  frame.remove_prefix(kFolder.size());
+  for (const std::string_view file :
+       {"_outside.py", "_gradients.py", "_recording.py", "_cycle.py", "_profile.py"})
+    if (frame.starts_with(file)) return true;
+  return false;
+}
+
 }  // namespace
 
 Column<StackPiece> stack_pieces(const trace::Trace& trace, const trace::Rank& rank, trace::TrackId thread,
@@ -32,9 +44,7 @@ Column<StackPiece> stack_pieces(const trace::Trace& trace, const trace::Rank& ra
   Column<StackPiece> pieces;
   std::vector<Row> open;
   std::ptrdiff_t recording = 0;  // open frames of the recorder itself
-  const auto of_recorder = [&](Row row) {
-    return trace.text(e.name[row]).starts_with("stepscope/profiler/");
-  };
+  const auto of_recorder = [&](Row row) { return is_recorders_work(trace.text(e.name[row])); };
   const auto close = [&] {
     recording -= of_recorder(open.back());
     open.pop_back();
