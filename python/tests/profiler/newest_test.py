@@ -30,7 +30,7 @@ for number in range(int(sys.argv[1])):
 
 
 def test_the_last_steps_stay(tmp_path: Path) -> None:
-    with profile(activities=[], megabytes=1, keep="newest") as prof:
+    with pytest.warns(UserWarning, match="new events have replaced the oldest"), profile(activities=[], megabytes=1, keep="newest") as prof:
         prof.add_metadata("run", "from the start")
         for step in range(400):
             with record_function(f"step {step}"):
