@@ -15,13 +15,13 @@ namespace {
 /// What the workers do while they fetch; null: not recorded.
 const analyze::Fetching* fetching_of(const Evidence& e) {
   const auto all = e.mine(e.reports().lines.fetching, "Fetching by workers");
-  return all.empty() || all.front()->cpu == report::kNoInt ? nullptr : all.front();
+  return all.empty() ? nullptr : all.front();
 }
 
 /// Cores that the workers use, or would if they were free; 0: not known.
 double cores_of_workers(const Evidence& e) {
   const analyze::Fetching* of = fetching_of(e);
-  return of == nullptr ? 0 : report::ratio(of->cpu, e.fact(&Facts::window));
+  return of == nullptr || of->cpu == report::kNoInt ? 0 : report::ratio(of->cpu, e.fact(&Facts::window));
 }
 
 }  // namespace
@@ -31,12 +31,19 @@ bool cores_are_used_up(const Evidence& e) {
   return cores > 0 && cores_of_workers(e) >= kMostOfCores * static_cast<double>(cores);
 }
 
+std::int64_t load_of_a_batch(const Evidence& e, std::int64_t wait) {
+  const analyze::Fetching* of = fetching_of(e);
+  if (of == nullptr || of->batches == 0) return 0;
+  const std::int64_t load = of->fetching / of->batches;
+  return static_cast<double>(load) <= kSomeOfWait * static_cast<double>(wait) ? load : 0;
+}
+
 std::string for_late_workers(const Evidence& e) {
   const analyze::Fetching* of = fetching_of(e);
   const std::int64_t cores = e.fact(&Facts::cores);
   const auto lines = e.mine(e.reports().lines.workers, "Lines of workers");
   const std::string slow = lines.empty() ? "the transform" : placed(lines.front()->line);
-  if (of == nullptr || cores <= 0)
+  if (of == nullptr || of->cpu == report::kNoInt || cores <= 0)
     return "More workers, as long as those of all ranks on the host fit its cores; if the cores are busy, "
            "move decoding out of the workers or cache it; raise prefetch_factor.";
   const std::string used =

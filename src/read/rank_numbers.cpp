@@ -190,7 +190,7 @@ void leave_pool(trace::Trace& trace) {
 }
 
 /// Leaves out files without a rank beside those of a whole job, such as the process that spawned it, and
-/// beside the only process that trains. The ranks are sorted.
+/// beside the only process that trains, or several of one command. The ranks are sorted.
 void leave_other_processes(trace::Trace& trace) {
   const auto first = std::find_if(trace.ranks.begin(), trace.ranks.end(),
                                   [](const trace::Rank& rank) { return rank.rank >= 0; });
@@ -205,9 +205,12 @@ void leave_other_processes(trace::Trace& trace) {
   } else if (others > 1 && first == trace.ranks.end()) {
     leave_other_commands(trace);
     leave_pool(trace);
-    if (trace.ranks.size() < 2 || std::count_if(trace.ranks.begin(), trace.ranks.end(), trains) != 1) return;
+    const auto training = std::count_if(trace.ranks.begin(), trace.ranks.end(), trains);
+    if (training == std::ssize(trace.ranks) || training == 0) return;
+    if (training > 1 && trace.ranks.front().command.empty()) return;
     std::stable_partition(trace.ranks.begin(), trace.ranks.end(), trains);
-    leave_out(trace, 1, "another process of the program, which does not train,",
+    leave_out(trace, static_cast<std::size_t>(training),
+              "another process of the program, which does not train,",
               "other processes of the program, which do not train,");
   }
 }

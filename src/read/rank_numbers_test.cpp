@@ -156,6 +156,20 @@ TEST(RankNumbers, TwoThatTrainAreRanks) {
   EXPECT_EQ(numbers(*trace), (Numbers{0, 1, 2}));
 }
 
+// The third only started the two.
+TEST(RankNumbers, TwoOfOneCommandThatTrainAreRanksAndOthersOfItAreNot) {
+  const std::string command = R"("command":"train.py",)",
+                    training = command + R"("training":{"gradients":8},)";
+  Folder folder;
+  folder.add("a.json", file(command, 5));
+  folder.add("b.json", file(training, 5));
+  folder.add("c.json", file(training, 5));
+  const auto trace = folder.opened();
+  ASSERT_TRUE(trace.ok());
+  EXPECT_EQ(numbers(*trace), (Numbers{0, 1}));
+  EXPECT_TRUE(trace->ranks[0].path.ends_with("b.json"));
+}
+
 // One of three ranks has no number: it may be any process.
 TEST(RankNumbers, AFileWithoutARankOfAnIncompleteJobStays) {
   Folder folder;

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import atexit
 import json
+import multiprocessing.util
 import os
 import socket
 import sys
 import threading
 from pathlib import Path
+from types import FrameType
 from typing import Any, Literal
 
 from stepscope import _collect
@@ -27,6 +29,12 @@ STACKS: dict[str, bool | Literal["sampled"]] = {"calls": True, "sampled": "sampl
 """``with_stack`` for each word of the option stacks; False for others."""
 
 LONGEST_COMMAND = 200
+MOST_CHILDREN = 64
+"""Forked children of a process that are recorded; a program may fork for each request."""
+ELSEWHERE = ("torch/utils/data/dataloader.py", "/subprocess.py", "/os.py", "<frozen os>", "/pty.py")
+"""Files whose children are not recorded here: loaders' workers record themselves, and the others run another program."""
+children = 0
+"""How often this process has forked, with those of its parents."""
 outside: Outside | None = None
 
 
@@ -37,17 +45,56 @@ def begin(torch: Any) -> None:
         options = json.loads(os.environ["STEPSCOPE_RECORD"])
         if os.environ.get(ASKED) == "1":
             replace_torch_profiler()
-        outside = Outside()
-        watch_optimizers(torch, outside.after_optimizer)
-        atexit.register(outside.stop)
-        if "wait" in options:
-            from stepscope.profiler._control import listen
-
-            listen(outside)
-        else:
-            outside.ask(options)
+        watch_optimizers(torch, lambda optimizer: outside and outside.after_optimizer(optimizer))
+        os.register_at_fork(before=expect_child, after_in_child=lambda: record_child(options))
+        multiprocessing.util.register_after_fork(multiprocessing.util, lambda _: stop_at_end_of_child())
+        watch(options)
     except Exception as error:  # must not end the program
         complain(error)
+
+
+def watch(options: Options) -> None:
+    """Records this process, or lets it wait for `attach`."""
+    global outside
+    outside = Outside()
+    atexit.register(outside.stop)
+    if "wait" in options:
+        from stepscope.profiler._control import listen
+
+        listen(outside)
+    else:
+        outside.ask(options)
+
+
+def expect_child() -> None:
+    """Called in the parent before it forks."""
+    global children
+    children += 1
+
+
+def record_child(options: Options) -> None:
+    """Called in a forked child, which is recorded as its parent is."""
+    global outside
+    if outside is None or children > MOST_CHILDREN or is_forked_from(ELSEWHERE):
+        outside = None
+        return
+    try:
+        watch(options)
+    except Exception as error:  # must not end the program
+        complain(error)
+
+
+def stop_at_end_of_child() -> None:
+    """Called in a child of multiprocessing, which ends without Python's exit handlers."""
+    if outside is not None:
+        multiprocessing.util.Finalize(None, outside.stop, exitpriority=-100)
+
+
+def is_forked_from(files: tuple[str, ...]) -> bool:
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and not frame.f_code.co_filename.endswith(files):
+        frame = frame.f_back
+    return frame is not None
 
 
 def complain(error: Exception) -> None:

@@ -214,15 +214,14 @@ def forget_in_child() -> None:
 
 
 FORKED = (
-    "what {} forked child processes did is not recorded; `stepscope record` records processes that are started with the method spawn, "
-    "and a child may make a profiler of its own"
+    "what {} forked child processes did is not recorded; `stepscope record` records them too, and a child may make a profiler of its own"
 )
 
 
 def count_fork() -> None:
-    """Called in the parent. Loaders' workers record themselves."""
+    """Called in the parent. Loaders' workers record themselves, and so do children under `stepscope record`."""
     file = being_made
-    if file is None or not file.open or not file.begun or file.pid != os.getpid():
+    if file is None or not file.open or not file.begun or file.gives_way or file.pid != os.getpid():
         return
     frame: FrameType | None = sys._getframe()
     while frame is not None and not frame.f_code.co_filename.endswith("torch/utils/data/dataloader.py"):

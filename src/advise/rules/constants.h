@@ -15,6 +15,7 @@ namespace stepscope::advise {
   X(double, kWorkerPessimism, 0.6, "of the ideal saving: loading moves to workers", "measured in a pair of runs: num_workers 0 to 4 gained 36.5 of 59 ms") \
   X(std::int64_t, kQueueFetch, 1'500'000, "ns: taking a batch from workers that are ready, at most", "0.99 to 1.30 ms on average in six recordings of real workers that keep up") \
   X(double, kMostOfCores, 0.7, "of the machine's cores, used by loader workers: no more workers fit", "chosen: the training process needs the rest") \
+  X(double, kSomeOfWait, 0.5, "of the wait for a batch, in which a worker loads it: handing it over takes most", "chosen: half") \
   X(double, kStarvedPessimism, 0.7, "of the ideal saving: more workers", "0.93 or more of it was gained in real and simulated programs; chosen: the cores may be used up") \
   X(double, kSyncPessimism, 0.5, "of the ideal saving: waits removed", "chosen: half of the reads can go; simulated jobs without reads gained 0.94 to 1 of it, since replay keeps the wait of the next read") \
   X(double, kSlowedToo, 1.2, "times the wait, pause or disturbance seen on the CPU: saved at most", "0.97 in the median of 48 pairs of real runs, above 1.2 in three: the work around it may be slower too") \

@@ -206,21 +206,25 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
   if (host_only && fetches && e.share(beyond) < kLoaderShare) return std::nullopt;
   const auto place = in_main ? dearest_place(e, &analyze::LineNode::loading) : std::nullopt;
   const std::int64_t tensors = in_main ? 0 : unpacked_tensors(e, waited, std::ssize(waits));
+  const std::int64_t batch = mean_wait(waits, per_step);
+  const std::int64_t load = in_main || tensors > 0 ? 0 : load_of_a_batch(e, batch);
+  const double stays = report::ratio(load, batch);
   const std::string waits_for =
       hidden    ? "hides for now that the training process itself loads data (num_workers=0)"
       : in_main ? "waits while the training process itself loads data (num_workers=0)"
       : tensors > 0
           ? fmt::format("unpacks one by one the {} tensors in which the loader's workers send a batch",
                         report::format_value(tensors, report::Unit::count))
-          : "waits for the data loader" + by_workers(e);
+      : load > 0 ? fmt::format("waits {} for each batch that a worker loads in {}", ns(batch), ns(load))
+                 : "waits for the data loader" + by_workers(e);
   Claim f = claim(
       e, in_main ? RuleId::I01 : RuleId::I02,
       fmt::format("{} of {} per step: {} {}{}", ns(per_step), ns(e.step_length()),
                   host_only ? "the program" : "the device", waits_for,
                   place ? ", mostly in " + place->quoted() + place->callee() + place->rest(e.steps()) : ""));
-  save(f, hidden ? 0 : per_step, in_main ? kWorkerPessimism : kStarvedPessimism,
-       host_only ? kSlowedToo : 1.0);
-  if (!in_main && cores_are_used_up(e)) f.saving_low = 0;
+  save(f, hidden ? 0 : static_cast<std::int64_t>(static_cast<double>(per_step) * (1 - stays)),
+       in_main ? kWorkerPessimism : kStarvedPessimism, host_only ? kSlowedToo : 1.0);
+  if (!in_main && load == 0 && cores_are_used_up(e)) f.saving_low = 0;
   const std::int64_t recording =
       host_only && in_main ? std::min(waited, e.launched_in("enumerate(DataLoader)#").recording) : 0;
   if (host_only && in_main) {
@@ -235,7 +239,7 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
             kSlowedToo * (static_cast<double>(waited) - kSureRecording * static_cast<double>(recording))) /
         e.steps();
   }
-  change(f, {scale_of(Scale::What::data_loading, 0)}, in_main ? kWorkerPessimism : kStarvedPessimism);
+  change(f, {scale_of(Scale::What::data_loading, stays)}, in_main ? kWorkerPessimism : kStarvedPessimism);
   f.next = hidden;
   f.least_after = kLoaderShare;
   f.confidence = in_main ? Confidence::high : Confidence::medium;
@@ -258,7 +262,6 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
         "the loader's range is in the file; no device is recorded{}",
         in_main ? "" : "; less waiting may also speed up compute, so the high end exceeds the wait");
   const std::int64_t rest = std::max<std::int64_t>(1, e.step_length() - per_step);
-  const std::int64_t batch = mean_wait(waits, per_step);
   const std::int64_t workers = std::clamp<std::int64_t>((batch + rest - 1) / rest + 1, 2, most_workers(e));
   f.remedy =
       place && is_in_a_sampler(*place)
@@ -277,7 +280,9 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
             "torch.cat, "
             "pad_sequence. Each tensor costs a file descriptor and a message between the processes, however "
             "small."
-          : for_late_workers(e);
+      : load > 0 ? "num_workers=0, or larger batches: most of the wait is for handing a batch over from a "
+                   "worker to the program."
+                 : for_late_workers(e);
   f.verify = "The loader's share of the step falls under 2 %, and no other phase grows by more than 10 %.";
   f.effort = Effort::option;
   return f;
@@ -347,9 +352,10 @@ Names up to three lines that hold kSomeOfCost of the workers' time, if workers w
 `lines`); so do I03 and I04.
 
 Where the main thread spends kMuchUnpacking of that time unpacking tensors (`lines`: unpacking), kManyTensors per batch or more, the finding says so,
-and proposes to join them.
+and proposes to join them. Where the workers are recorded and load a batch in kSomeOfWait of the wait for it, it
+proposes no workers or larger batches.
 
-Saving: replay without data loading. The low end is kStarvedPessimism of it: the cores may be used up. Without
+Saving: replay without data loading, or with as much of it as a worker takes for a batch. The low end is kStarvedPessimism of it: the cores may be used up. Without
 a device, the high end is kSlowedToo of it.
 
 Silent on: waits of single batches (I04) and of restarted workers (I03).)"},

@@ -58,12 +58,12 @@ TEST(InputRules, WorkersThatAreAlwaysLate) {
   EXPECT_EQ(Advice(loads(20, kWorkers, [](int) { return 2; }, kNever)).ids(), test::Cells{"I02"});
 }
 
-/// Steps of 10 ms, 9 of them a wait for two workers, each of which fetches for 9 ms, `cpu` µs of it on one of
-/// `cores`.
-Advice two_workers(int cpu, int cores) {
+/// Steps of 10 ms, 9 of them a wait for two workers, each of which fetches for `fetch` µs, `cpu` µs of it on
+/// one of `cores`.
+Advice two_workers(int cpu, int cores, int fetch = 9000) {
   return advice_of(
       [&](Loop& l) {
-        l.fetch(6, 9000, cpu).fetch(7, 9000, cpu);
+        l.fetch(6, fetch, cpu).fetch(7, fetch, cpu);
         l.range("user_annotation", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", 9000);
         l.op("aten::mm", 1000);
       },
@@ -93,6 +93,18 @@ TEST(InputRules, WorkersThatWait) {
       two_workers(900, 2).cell("I02", "remedy"),
       "num_workers=4: The 2 workers need 0.2 of 2 cores, and wait for the rest of their time, for files "
       "or a network. Such waits overlap. Or read ahead in the transform.");
+}
+
+TEST(InputRules, WorkersThatLoadFasterThanTheyHandOver) {
+  const Advice advice = two_workers(900, 2, 900);
+  EXPECT_EQ(
+      advice.cell("I02", "title"),
+      "9.00 ms of 10.0 ms per step: the program waits 9.00 ms for each batch that a worker loads in 900 µs");
+  EXPECT_EQ(
+      advice.cell("I02", "remedy"),
+      "num_workers=0, or larger batches: most of the wait is for handing a batch over from a worker to the "
+      "program.");
+  EXPECT_EQ(advice.cell("I02", "saving_high"), "9720000");  // 9 ms - 0.9 ms, and kSlowedToo of it
 }
 
 // Every fifth batch is 10 ms late, the others are ready at once.

@@ -176,6 +176,23 @@ TEST(Lines, OfWorkersWhileTheyFetch) {
   EXPECT_EQ(cell(workers, "train.py(30): read", "calls"), "re.py(30): sub");
 }
 
+// A forked worker's outer frames are those in which its parent forked. Two samples of 200 µs in 300 µs of
+// fetching: one in the loader, one in the program's data set.
+TEST(Lines, OfWorkersWithoutTheirParents) {
+  EventText events;
+  events.add("user_annotation", "ProfilerStep#1", 5, 5, 0, 1000);
+  events.add("user_annotation", "DataLoader.fetch", 6, 6, 150, 300);
+  const std::string sampled = R"("sampled": 6, "samples": )";
+  events.add("python_function", "train.py(9): <module>", 6, 1073741830, 100, 500, sampled + "5");
+  events.add("python_function", "torch/utils/data/_utils/worker.py(375): _worker_loop", 6, 1073741830, 200,
+             400, sampled + "2");
+  events.add("python_function", "train.py(30): __getitem__", 6, 1073741830, 400, 200, sampled + "1");
+  const report::Table workers = lines_in(events).tables[4];
+  EXPECT_EQ(cells(workers, "line"), (Cells{"train.py(30): __getitem__"}));
+  EXPECT_EQ(cells(workers, "self"), (Cells{"200000"}));
+  EXPECT_EQ(cells(workers, "share"), (Cells{"0.5"}));
+}
+
 // Operators of 10 µs, each 20 µs after the one before: 100 µs or more apart, they are not called one after
 // another.
 TEST(Lines, ShortOperators) {

@@ -37,6 +37,11 @@ inline bool is_parametrization(std::string_view frame) {
 
 inline bool is_traceback(std::string_view frame) { return frame.starts_with("traceback.py("); }
 
+/// Where a loader's worker begins. In a forked one, the frames outside are its parent's.
+inline bool is_worker_loop(std::string_view frame) {
+  return has(frame, "torch/utils/data/_utils/worker.py(") && frame.ends_with(": _worker_loop");
+}
+
 inline bool is_distributed_call(std::string_view frame) { return has(frame, "torch/distributed/"); }
 
 /// The calls of one operator by a line. Times in ns, with the backward pass.

@@ -49,6 +49,7 @@ void add_fetching(std::vector<Fetching>& all, const trace::Trace& trace, const t
                   trace::TrackId main, Interval window) {
   Fetching of{rank.rank};
   for (auto& [thread, spans] : fetches_of(trace, rank, main)) {
+    for (const Interval& fetch : spans) of.batches += fetch.end > window.begin && fetch.end <= window.end;
     const Time time = MeasuredSet(IntervalSet::of(std::move(spans))).length_in(window);
     of.workers += time > 0 ? 1 : 0;
     of.fetching += time;
@@ -72,6 +73,7 @@ const report::Sheet<Fetching> kFetchingSheet{"Fetching by workers",
                                              report::Shape::table,
                                              {report::rank_field<Fetching>(&Fetching::rank),
                                               {"workers", &Fetching::workers, Unit::count},
+                                              {"batches", &Fetching::batches, Unit::count},
                                               {"fetching", &Fetching::fetching, Unit::ns},
                                               {"cpu", &Fetching::cpu, Unit::ns}}};
 
@@ -91,18 +93,20 @@ void add_workers(std::vector<Fetching>& fetching_of, std::vector<WorkerLine>& li
   const trace::EventTable& e = rank.events;
   derive::OwnFrames own(trace, rank);
   std::map<StringId, Sum> sums;
-  Time fetching = 0;
+  Time fetching = 0, told = 0;  // told: by samples, which may come to more than what they tell of
   for (auto& [thread, spans] : fetches_of(trace, rank, main)) {
     const MeasuredSet fetch(IntervalSet::of(std::move(spans)));
     fetching += fetch.length_in(window);
     for (const derive::StackPiece& piece : derive::stack_pieces(trace, rank, thread, window)) {
       const Time time = derive::time_in(piece, fetch);
       if (time == 0) continue;
+      told += time;
       std::set<StringId> seen;
       std::set<StringId> callees;
       bool inside = true;
       for (Row row = piece.frame; row != kNoRow; row = e.parent[row]) {
         if (e.kind[row] != trace::Kind::python) continue;
+        if (is_worker_loop(trace.text(e.name[row]))) break;
         if (!own(e.name[row])) {
           if (inside) callees.insert(e.name[row]);
           continue;
@@ -121,7 +125,7 @@ void add_workers(std::vector<Fetching>& fetching_of, std::vector<WorkerLine>& li
   for (const auto& [line, sum] : sums) {
     const std::string_view name = trace.text(line);
     lines.push_back({rank.rank, std::string(name), std::string(own.text(name)),
-                     report::ratio(sum.self, fetching), sum.self, sum.total,
+                     report::ratio(sum.self, std::max(fetching, told)), sum.self, sum.total,
                      std::string(trace.text(innermost_callee(sum.callees, sum.self)))});
   }
   std::sort(lines.begin() + first, lines.end(), [](const WorkerLine& a, const WorkerLine& b) {

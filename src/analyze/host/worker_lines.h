@@ -14,7 +14,7 @@ namespace stepscope::analyze {
 struct WorkerLine {
   std::int64_t rank = -1;
   std::string line, text;
-  double share = 0;        ///< `self` ÷ all fetching
+  double share = 0;        ///< `self` ÷ all fetching, or ÷ its samples' time if longer
   std::int64_t self = 0;   ///< the innermost of the program's lines, while a batch is fetched
   std::int64_t total = 0;  ///< on the stack, while a batch is fetched
   std::string calls;       ///< the innermost frame outside the program that holds half of `self`; "" for none
@@ -25,6 +25,7 @@ extern const report::Sheet<WorkerLine> kWorkerLineSheet;
 struct Fetching {
   std::int64_t rank = -1;
   std::int64_t workers = 0;           ///< that fetched a batch
+  std::int64_t batches = 0;           ///< fetched to their end
   std::int64_t fetching = 0;          ///< ns in fetches
   std::int64_t cpu = report::kNoInt;  ///< of that, on a core or waiting for one, ns; kNoInt: not recorded
 };
