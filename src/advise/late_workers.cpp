@@ -14,7 +14,7 @@ namespace {
 
 /// What the workers do while they fetch; null: not recorded.
 const analyze::Fetching* fetching_of(const Evidence& e) {
-  const auto all = e.mine(e.reports().lines.fetching, "Fetching by workers");
+  const auto all = e.mine(e.reports().lines.elsewhere.fetching, "Fetching by workers");
   return all.empty() ? nullptr : all.front();
 }
 
@@ -41,7 +41,7 @@ std::int64_t load_of_a_batch(const Evidence& e, std::int64_t wait) {
 std::string for_late_workers(const Evidence& e) {
   const analyze::Fetching* of = fetching_of(e);
   const std::int64_t cores = e.fact(&Facts::cores);
-  const auto lines = e.mine(e.reports().lines.workers, "Lines of workers");
+  const auto lines = e.mine(e.reports().lines.elsewhere.workers, "Lines of workers");
   const std::string slow = lines.empty() ? "the transform" : placed(lines.front()->line);
   if (of == nullptr || of->cpu == report::kNoInt || cores <= 0)
     return "More workers, as long as those of all ranks on the host fit its cores; if the cores are busy, "

@@ -98,6 +98,18 @@ TEST(OnCpu, OwnCodeThatTheFileDoesNotName) {
   EXPECT_FALSE(own(99).has("H16"));
 }
 
+// Another thread works in the pause, and waits during the operator.
+TEST(OnCpu, OwnCodeOfOtherThreads) {
+  const Advice advice = advice_of([](Loop& l) {
+    l.sampled("queue.py(171): get", 600).op("aten::mm", 600);
+    l.sampled("serve.py(30): answer", 400).pass(400);
+  });
+  EXPECT_EQ(
+      advice.cell("H16", "title"),
+      "400 µs of 1.00 ms per step are the program's own code: other threads spend 400 µs in serve.py:30 "
+      "(answer)");
+}
+
 TEST(OnCpu, AnOptimizerOfFewLongOperators) {
   const auto optimizer = [](int count, int length) {
     return advice_of([=](Loop& l) {

@@ -89,7 +89,7 @@ std::vector<LoaderWait> restarts(const Evidence& e, const std::vector<LoaderWait
 std::string by_workers(const Evidence& e) {
   std::string text;
   std::size_t listed = 0;
-  for (const analyze::WorkerLine* line : e.mine(e.reports().lines.workers, "Lines of workers")) {
+  for (const analyze::WorkerLine* line : e.mine(e.reports().lines.elsewhere.workers, "Lines of workers")) {
     if (line->share < kSomeOfCost || listed++ == kMaxWorkerLines) break;
     text += fmt::format("{}{} in {}{}", text.empty() ? "; workers spend " : ", ", percent(line->share),
                         quoted_line(line->line, line->text),

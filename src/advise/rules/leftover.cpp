@@ -59,24 +59,46 @@ const analyze::PhaseTime* large_phase(const Evidence& e, Bound bound, analyze::P
   return nullptr;
 }
 
+/// The three dearest lines of other threads that do not wait, if the first holds kHole of the window.
+std::vector<const analyze::WorkerLine*> lines_of_other_threads(const Evidence& e) {
+  constexpr std::size_t kMost = 3;
+  std::vector<const analyze::WorkerLine*> lines;
+  for (const analyze::WorkerLine* line :
+       e.mine(e.reports().lines.elsewhere.threads, "Lines of other threads"))
+    if (lines.size() < kMost && !waits(line->calls, line->text)) lines.push_back(line);
+  if (!lines.empty() && lines.front()->share < kHole) lines.clear();
+  return lines;
+}
+
 std::optional<Claim> own_code_left(const Evidence& e, Bound bound) {
   const analyze::PhaseTime* own = large_phase(e, bound, analyze::Phase::other);
   if (own == nullptr) return std::nullopt;
   const auto place = dearest_place(e, &analyze::LineNode::besides);
-  const std::string where = place ? fmt::format("most, {}, in {}{}{}", ns(place->cost / e.steps()),
-                                                place->quoted(), place->called_by(), place->rest(e.steps()))
-                                  : "the file does not say which";
+  const auto others = place ? std::vector<const analyze::WorkerLine*>{} : lines_of_other_threads(e);
+  std::string where = "the file does not say which";
+  if (place)
+    where = fmt::format("most, {}, in {}{}{}", ns(place->cost / e.steps()), place->quoted(),
+                        place->called_by(), place->rest(e.steps()));
+  for (const analyze::WorkerLine* line : others)
+    where = fmt::format("{} {} in {}", line == others.front() ? "other threads spend" : where + ",",
+                        ns(line->self / e.steps()), quoted_line(line->line, line->text));
   Claim f = claim(e, RuleId::H16,
                   fmt::format("{} of {} per step are the program's own code: {}", ns(own->time / e.steps()),
                               ns(e.step_length()), where));
   f.confidence = Confidence::low;
-  f.because = place ? "samples of the stack name the lines; none holds a tenth of the step"
-                    : "no Python stacks of the main thread are recorded";
+  f.because = place             ? "samples of the stack name the lines; none holds a tenth of the step"
+              : !others.empty() ? "stacks name the line; other threads than the one with most operators work"
+                                : "no Python stacks of the main thread are recorded";
   f.evidence = {see::phases("other, " + per_step(e, own->time))};
   f.remedy =
       place ? fmt::format("Check whether every step needs {} and the lines that call it.", place->spoken())
-            : "Record with `stepscope record -- python ...`, or with_stack=True: the report then names the "
-              "line of the main thread. `stepscope show python_stacks` lists what other threads do.";
+      : !others.empty()
+          ? fmt::format(
+                "At {}: compute once what does not change, and replace Python loops by one operation on all "
+                "elements. Threads take turns in Python; processes do not.",
+                placed(others.front()->line))
+          : "Record with `stepscope record -- python ...`, or with_stack=True: the report then names the "
+            "line.";
   f.verify = "A smaller phase other in `stepscope show phases`.";
   f.effort = Effort::code;
   return f;
@@ -111,7 +133,8 @@ Saving: none is estimated.)"},
     {RuleId::H16, "the program's own code takes long, and no line of it holds a tenth of the step", false,
      own_code_left,
      R"(Looks at: `phases`, other, where no device works. Fires if it takes kHole of the window and no rule of lines, loops,
-compilation, pauses or waits for other ranks fires.
+compilation, pauses or waits for other ranks fires. Without a line of the main thread, names that of another thread that holds
+kHole of the window and does not wait.
 
 Saving: none is estimated.)"},
     {RuleId::H17, "the optimizer takes long, and no rule knows a change", false, optimizer_left,

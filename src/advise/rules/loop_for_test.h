@@ -59,6 +59,11 @@ class Loop {
     events_.add("user_annotation", name, 5, 9, at_ + from, length);
     return *this;
   }
+  /// Another thread is sampled in `frame` from now on; time does not pass.
+  Loop& sampled(const std::string& frame, int length) {
+    events_.add("python_function", frame, 5, 1073741833, at_, length, R"("sampled": 9, "samples": 1)");
+    return *this;
+  }
   /// A loader's worker fetches a batch, `cpu` of `length` µs of it on a core; time does not pass.
   Loop& fetch(int process, int length, int cpu) {
     events_.add("user_annotation", "DataLoader.fetch", process, process, at_, length);

@@ -52,23 +52,10 @@ std::string also_inside(const OwnPlace& place, std::int64_t steps) {
   return 10 * inside < place.cost ? "" : fmt::format("; inside them another {}", ns(inside / steps));
 }
 
-/// Most of the line's time is a wait for other threads, processes or the clock, by what it calls or its text.
+/// Most of the line's time is a wait.
 bool waits(const OwnPlace& place) {
-  if (place.what != OwnPlace::What::line || place.all == nullptr) return false;
-  const auto has = [](std::string_view text, std::span<const std::string_view> parts) {
-    return std::any_of(parts.begin(), parts.end(),
-                       [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
-  };
-  constexpr std::string_view kCallees[] = {"threading.py",
-                                           "queue.py",
-                                           "multiprocessing/pool.py",
-                                           "multiprocessing/queues.py",
-                                           "multiprocessing/connection.py",
-                                           "concurrent/futures/_base.py",
-                                           "selectors.py",
-                                           "asyncio/base_events.py"};
-  constexpr std::string_view kTexts[] = {"sleep(", ".wait(", ".result("};
-  return has(place.all->calls, kCallees) || (place.all->calls.empty() && has(place.line->text, kTexts));
+  return place.what == OwnPlace::What::line && place.all != nullptr &&
+         advise::waits(place.all->calls, place.line->text);
 }
 
 std::optional<Claim> own_line(const Evidence& e, Bound bound) {

@@ -97,7 +97,7 @@ class RankLines {
     add_nodes(sums);
     add_element_wise();
     of.sums.push_back(sums);
-    add_workers(of.fetching, of.workers, trace_, rank_, main_, window_);
+    add_elsewhere(of.elsewhere, trace_, rank_, main_, window_);
     add_scattered_rows(of.scattered, trace_, rank_, window_, main_operators_);
     add_awkward_ffts(of.ffts, trace_, rank_, window_);
     add_call_work(of.calls, of.crossed, trace_, rank_, window_, main_operators_, nodes_);

@@ -80,8 +80,7 @@ struct Lines {
   std::vector<CrossedCall> crossed;      ///< by rank, one per shape of the result; needs no stacks
   std::vector<ScatteredRows> scattered;  ///< by rank, most time first; needs no stacks
   std::vector<AwkwardFft> ffts;          ///< by rank, most time first; needs no stacks
-  std::vector<WorkerLine> workers;       ///< by rank, most `self` first
-  std::vector<Fetching> fetching;        ///< one per rank with workers
+  Elsewhere elsewhere;                   ///< beside the main thread
   std::vector<std::string> notes;
 };
 Lines lines_of(const Derived& derived);

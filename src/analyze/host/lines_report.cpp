@@ -67,13 +67,15 @@ constinit const About lines_about = {};
 report::Report lines(const Derived& derived, const report::Params&) {
   Lines of = lines_of(derived);
   const bool several = derived.trace().several();
-  return {"lines",
-          {tabulate(kLineSheet, of.lines, several), tabulate(kNodeSheet, of.nodes, several),
-           tabulate(kLineSumSheet, of.sums, several), tabulate(kCallWorkSheet, of.calls, several),
-           tabulate(kWorkerLineSheet, of.workers, several), tabulate(kCrossedCallSheet, of.crossed, several),
-           tabulate(kScatteredRowsSheet, of.scattered, several), tabulate(kAwkwardFftSheet, of.ffts, several),
-           tabulate(kFetchingSheet, of.fetching, several)},
-          std::move(of.notes)};
+  return {
+      "lines",
+      {tabulate(kLineSheet, of.lines, several), tabulate(kNodeSheet, of.nodes, several),
+       tabulate(kLineSumSheet, of.sums, several), tabulate(kCallWorkSheet, of.calls, several),
+       tabulate(kWorkerLineSheet, of.elsewhere.workers, several),
+       tabulate(kCrossedCallSheet, of.crossed, several), tabulate(kScatteredRowsSheet, of.scattered, several),
+       tabulate(kAwkwardFftSheet, of.ffts, several), tabulate(kFetchingSheet, of.elsewhere.fetching, several),
+       tabulate(kThreadLineSheet, of.elsewhere.threads, several)},
+      std::move(of.notes)};
 }
 
 }  // namespace stepscope::analyze

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "make_program.h"
@@ -191,6 +192,22 @@ TEST(Lines, OfWorkersWithoutTheirParents) {
   EXPECT_EQ(cells(workers, "line"), (Cells{"train.py(30): __getitem__"}));
   EXPECT_EQ(cells(workers, "self"), (Cells{"200000"}));
   EXPECT_EQ(cells(workers, "share"), (Cells{"0.5"}));
+}
+
+// Two threads that answer requests, one after the other, and one that waits for them.
+TEST(Lines, OfOtherThreads) {
+  EventText events;
+  events.add("user_annotation", "ProfilerStep#1", 5, 5, 0, 1000);
+  const auto sampled = [](int thread) { return fmt::format(R"("sampled": {}, "samples": 1)", thread); };
+  events.add("python_function", "serve.py(40): answer", 5, 1073741830, 100, 200, sampled(6));
+  events.add("python_function", "json/decoder.py(9): decode", 5, 1073741830, 200, 100, sampled(6));
+  events.add("python_function", "serve.py(40): answer", 5, 1073741831, 400, 300, sampled(7));
+  events.add("python_function", "serve.py(9): <module>", 5, 1073741832, 0, 1000, sampled(8));
+  events.add("python_function", "selectors.py(415): select", 5, 1073741832, 100, 900, sampled(8));
+  const report::Table threads = lines_in(events).tables[9];
+  EXPECT_EQ(cells(threads, "line"), (Cells{"serve.py(40): answer", "serve.py(9): <module>"}));
+  EXPECT_EQ(cells(threads, "self"), (Cells{"500000", "100000"}));
+  EXPECT_EQ(cells(threads, "share"), (Cells{"0.5", "0.1"}));
 }
 
 // Operators of 10 µs, each 20 µs after the one before: 100 µs or more apart, they are not called one after

@@ -9,6 +9,7 @@
 #include "analyze/host/path_sum.h"
 #include "derive/places/own_frames.h"
 #include "derive/places/stack_pieces.h"
+#include "derive/thread_role.h"
 #include "report/statistics.h"
 
 namespace stepscope::analyze {
@@ -24,12 +25,66 @@ using trace::kNoRow;
 using trace::Row;
 using trace::StringId;
 
-constexpr std::size_t kMaxWorkerLines = 50;
+/// Time by the program's own lines.
+class OwnTimes {
+ public:
+  OwnTimes(const trace::Trace& trace, const trace::Rank& rank)
+      : trace_(trace), rank_(rank), own_(trace, rank) {}
 
-struct Sum {
-  Time self = 0, total = 0;
-  std::map<StringId, Time> callees;
+  /// Adds `time` to the lines on the piece's stack.
+  void add(const derive::StackPiece& piece, Time time);
+  /// The kMaxLines lines with most `self`, most first; shares of `all`.
+  void add_to(std::vector<WorkerLine>& lines, Time all);
+
+ private:
+  static constexpr std::size_t kMaxLines = 50;
+
+  struct Sum {
+    Time self = 0, total = 0;
+    std::map<StringId, Time> callees;
+  };
+
+  const trace::Trace& trace_;
+  const trace::Rank& rank_;
+  derive::OwnFrames own_;
+  std::map<StringId, Sum> sums_;
 };
+
+void OwnTimes::add(const derive::StackPiece& piece, Time time) {
+  const trace::EventTable& e = rank_.events;
+  std::set<StringId> seen;
+  std::set<StringId> callees;
+  bool inside = true;
+  for (Row row = piece.frame; row != kNoRow; row = e.parent[row]) {
+    if (e.kind[row] != trace::Kind::python) continue;
+    if (is_worker_loop(trace_.text(e.name[row]))) break;
+    if (!own_(e.name[row])) {
+      if (inside) callees.insert(e.name[row]);
+      continue;
+    }
+    Sum& sum = sums_[e.name[row]];
+    if (inside) {
+      sum.self += time;
+      for (const StringId callee : callees) sum.callees[callee] += time;
+    }
+    inside = false;
+    if (seen.insert(e.name[row]).second) sum.total += time;
+  }
+}
+
+void OwnTimes::add_to(std::vector<WorkerLine>& lines, Time all) {
+  const auto first = static_cast<std::ptrdiff_t>(lines.size());
+  for (const auto& [line, sum] : sums_)
+    lines.push_back({rank_.rank, std::string(trace_.text(line)), std::string(own_.text(trace_.text(line))),
+                     report::ratio(sum.self, all), sum.self, sum.total,
+                     std::string(trace_.text(innermost_callee(sum.callees, sum.self)))});
+  std::sort(lines.begin() + first, lines.end(), [](const WorkerLine& a, const WorkerLine& b) {
+    return std::tuple(-a.self, -a.total, std::string_view(a.line)) <
+           std::tuple(-b.self, -b.total, std::string_view(b.line));
+  });
+  if (lines.size() > static_cast<std::size_t>(first) + kMaxLines)
+    lines.resize(static_cast<std::size_t>(first) + kMaxLines);
+}
 
 using Fetches = std::map<trace::TrackId, Column<Interval>>;
 
@@ -67,6 +122,50 @@ void add_fetching(std::vector<Fetching>& all, const trace::Trace& trace, const t
   all.push_back(of);
 }
 
+std::vector<report::Field<WorkerLine>> line_fields() {
+  return {report::rank_field<WorkerLine>(&WorkerLine::rank),
+          {"line", &WorkerLine::line},
+          {"text", &WorkerLine::text, Role::detail},
+          {"share", &WorkerLine::share, Unit::share, Role::share},
+          {"self", &WorkerLine::self, Unit::ns},
+          {"total", &WorkerLine::total, Unit::ns},
+          {"calls", &WorkerLine::calls, Role::detail}};
+}
+
+void add_workers(std::vector<WorkerLine>& lines, const trace::Trace& trace, const trace::Rank& rank,
+                 trace::TrackId main, Interval window) {
+  OwnTimes times(trace, rank);
+  Time fetching = 0, told = 0;  // told: by samples, which may come to more than what they tell of
+  for (auto& [thread, spans] : fetches_of(trace, rank, main)) {
+    const MeasuredSet fetch(IntervalSet::of(std::move(spans)));
+    fetching += fetch.length_in(window);
+    for (const derive::StackPiece& piece : derive::stack_pieces(trace, rank, thread, window)) {
+      const Time time = derive::time_in(piece, fetch);
+      if (time == 0) continue;
+      told += time;
+      times.add(piece, time);
+    }
+  }
+  times.add_to(lines, std::max(fetching, told));
+}
+
+void add_threads(std::vector<WorkerLine>& lines, const trace::Trace& trace, const trace::Rank& rank,
+                 trace::TrackId main, Interval window) {
+  const auto of_main = derive::samples_of(trace, rank, main);
+  const std::vector<bool> is_sampled = derive::sampled_tracks(trace, rank);
+  const bool sampled = std::find(is_sampled.begin(), is_sampled.end(), true) != is_sampled.end();
+  OwnTimes times(trace, rank);
+  for (trace::TrackId thread = 0; thread < rank.tracks.size(); ++thread) {
+    const trace::Track& track = rank.tracks[thread];
+    if (track.side != trace::Track::Side::host || track.pid != rank.tracks[main].pid || thread == main ||
+        thread == of_main || is_sampled[thread] != sampled)
+      continue;
+    for (const derive::StackPiece& piece : derive::calls_on(trace, rank, thread, window))
+      if (!is_waiting(trace.text(rank.events.name[piece.frame]))) times.add(piece, piece.span.length());
+  }
+  times.add_to(lines, window.length());
+}
+
 }  // namespace
 
 const report::Sheet<Fetching> kFetchingSheet{"Fetching by workers",
@@ -77,63 +176,15 @@ const report::Sheet<Fetching> kFetchingSheet{"Fetching by workers",
                                               {"fetching", &Fetching::fetching, Unit::ns},
                                               {"cpu", &Fetching::cpu, Unit::ns}}};
 
-const report::Sheet<WorkerLine> kWorkerLineSheet{"Lines of workers",
-                                                 report::Shape::table,
-                                                 {report::rank_field<WorkerLine>(&WorkerLine::rank),
-                                                  {"line", &WorkerLine::line},
-                                                  {"text", &WorkerLine::text, Role::detail},
-                                                  {"share", &WorkerLine::share, Unit::share, Role::share},
-                                                  {"self", &WorkerLine::self, Unit::ns},
-                                                  {"total", &WorkerLine::total, Unit::ns},
-                                                  {"calls", &WorkerLine::calls, Role::detail}}};
+const report::Sheet<WorkerLine> kWorkerLineSheet{"Lines of workers", report::Shape::table, line_fields()};
+const report::Sheet<WorkerLine> kThreadLineSheet{"Lines of other threads", report::Shape::table,
+                                                 line_fields()};
 
-void add_workers(std::vector<Fetching>& fetching_of, std::vector<WorkerLine>& lines,
-                 const trace::Trace& trace, const trace::Rank& rank, trace::TrackId main, Interval window) {
-  add_fetching(fetching_of, trace, rank, main, window);
-  const trace::EventTable& e = rank.events;
-  derive::OwnFrames own(trace, rank);
-  std::map<StringId, Sum> sums;
-  Time fetching = 0, told = 0;  // told: by samples, which may come to more than what they tell of
-  for (auto& [thread, spans] : fetches_of(trace, rank, main)) {
-    const MeasuredSet fetch(IntervalSet::of(std::move(spans)));
-    fetching += fetch.length_in(window);
-    for (const derive::StackPiece& piece : derive::stack_pieces(trace, rank, thread, window)) {
-      const Time time = derive::time_in(piece, fetch);
-      if (time == 0) continue;
-      told += time;
-      std::set<StringId> seen;
-      std::set<StringId> callees;
-      bool inside = true;
-      for (Row row = piece.frame; row != kNoRow; row = e.parent[row]) {
-        if (e.kind[row] != trace::Kind::python) continue;
-        if (is_worker_loop(trace.text(e.name[row]))) break;
-        if (!own(e.name[row])) {
-          if (inside) callees.insert(e.name[row]);
-          continue;
-        }
-        Sum& sum = sums[e.name[row]];
-        if (inside) {
-          sum.self += time;
-          for (const StringId callee : callees) sum.callees[callee] += time;
-        }
-        inside = false;
-        if (seen.insert(e.name[row]).second) sum.total += time;
-      }
-    }
-  }
-  const auto first = static_cast<std::ptrdiff_t>(lines.size());
-  for (const auto& [line, sum] : sums) {
-    const std::string_view name = trace.text(line);
-    lines.push_back({rank.rank, std::string(name), std::string(own.text(name)),
-                     report::ratio(sum.self, std::max(fetching, told)), sum.self, sum.total,
-                     std::string(trace.text(innermost_callee(sum.callees, sum.self)))});
-  }
-  std::sort(lines.begin() + first, lines.end(), [](const WorkerLine& a, const WorkerLine& b) {
-    return std::tuple(-a.self, -a.total, std::string_view(a.line)) <
-           std::tuple(-b.self, -b.total, std::string_view(b.line));
-  });
-  if (lines.size() > static_cast<std::size_t>(first) + kMaxWorkerLines)
-    lines.resize(static_cast<std::size_t>(first) + kMaxWorkerLines);
+void add_elsewhere(Elsewhere& of, const trace::Trace& trace, const trace::Rank& rank, trace::TrackId main,
+                   Interval window) {
+  add_fetching(of.fetching, trace, rank, main, window);
+  add_workers(of.workers, trace, rank, main, window);
+  add_threads(of.threads, trace, rank, main, window);
 }
 
 }  // namespace stepscope::analyze

@@ -20,6 +20,7 @@ struct WorkerLine {
   std::string calls;       ///< the innermost frame outside the program that holds half of `self`; "" for none
 };
 extern const report::Sheet<WorkerLine> kWorkerLineSheet;
+extern const report::Sheet<WorkerLine> kThreadLineSheet;
 
 /// What a rank's workers did in the window, of all of them together.
 struct Fetching {
@@ -31,9 +32,17 @@ struct Fetching {
 };
 extern const report::Sheet<Fetching> kFetchingSheet;
 
-/// Adds what a rank's workers did, if any are recorded, and its 50 lines with most `self`, most first; none
-/// without stacks of workers. `main`: the main thread.
-void add_workers(std::vector<Fetching>& fetching, std::vector<WorkerLine>& lines, const trace::Trace& trace,
-                 const trace::Rank& rank, trace::TrackId main, timeline::Interval window);
+/// What the program does beside its main threads.
+struct Elsewhere {
+  std::vector<Fetching> fetching;   ///< one per rank with workers
+  std::vector<WorkerLine> workers;  ///< of workers while they fetch: by rank, most `self` first
+  std::vector<WorkerLine>
+      threads;  ///< of other threads: by rank, most `self` first; shares are of the window
+};
+
+/// Adds what a rank's workers did, and the 50 lines with most `self` of the workers and of the other threads
+/// of the process; none without stacks of theirs. `main`: the main thread.
+void add_elsewhere(Elsewhere& of, const trace::Trace& trace, const trace::Rank& rank, trace::TrackId main,
+                   timeline::Interval window);
 
 }  // namespace stepscope::analyze

@@ -33,14 +33,10 @@ bool is_recorders_work(std::string_view frame) {
   return false;
 }
 
-}  // namespace
-
-Column<StackPiece> stack_pieces(const trace::Trace& trace, const trace::Rank& rank, trace::TrackId thread,
-                                Interval window) {
+Column<StackPiece> pieces_on(const trace::Trace& trace, const trace::Rank& rank, const trace::Track& track,
+                             bool samples, Interval window) {
   const EventTable& e = rank.events;
-  const auto samples = samples_of(trace, rank, thread);
   const trace::ArgReader taken(trace, rank, "samples");
-  const trace::Track& track = rank.tracks[samples.value_or(thread)];
   Column<StackPiece> pieces;
   std::vector<Row> open;
   std::ptrdiff_t recording = 0;  // open frames of the recorder itself
@@ -74,6 +70,19 @@ Column<StackPiece> stack_pieces(const trace::Trace& trace, const trace::Rank& ra
     close();
   }
   return pieces;
+}
+
+}  // namespace
+
+Column<StackPiece> stack_pieces(const trace::Trace& trace, const trace::Rank& rank, trace::TrackId thread,
+                                Interval window) {
+  const auto samples = samples_of(trace, rank, thread);
+  return pieces_on(trace, rank, rank.tracks[samples.value_or(thread)], samples.has_value(), window);
+}
+
+Column<StackPiece> calls_on(const trace::Trace& trace, const trace::Rank& rank, trace::TrackId track,
+                            Interval window) {
+  return pieces_on(trace, rank, rank.tracks[track], false, window);
 }
 
 std::ptrdiff_t piece_during(const Column<StackPiece>& pieces, Interval call) {

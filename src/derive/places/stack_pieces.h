@@ -21,6 +21,10 @@ struct StackPiece {
 Column<StackPiece> stack_pieces(const trace::Trace& trace, const trace::Rank& rank, trace::TrackId thread,
                                 timeline::Interval window);
 
+/// The same of the track's own calls, or of its samples if it is a track of these: each is told by its span.
+Column<StackPiece> calls_on(const trace::Trace& trace, const trace::Rank& rank, trace::TrackId track,
+                            timeline::Interval window);
+
 /// The index of the piece that says where a call on the thread was made: of calls, the one that holds its
 /// begin; of samples, that of the first one taken during the call. -1 if there is none. O(log n).
 std::ptrdiff_t piece_during(const Column<StackPiece>& pieces, timeline::Interval call);
