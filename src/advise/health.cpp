@@ -167,12 +167,13 @@ std::optional<Health> device_lags(const Evidence& e) {
 
 std::optional<Health> unseen(const Evidence& e) {
   if (e.share(e.fact(&Facts::unseen)) <= 0.5) return std::nullopt;
-  return row(e, HealthId::Q12, HealthClass::A,
-             fmt::format("In {} of the window nothing at all is recorded, on the host or the device.",
-                         percent(e.share(e.fact(&Facts::unseen)))),
-             "causes on the host",
-             "with_stack=True, or mark the region with record_function, to see compilation, file work or a "
-             "paused job.");
+  return row(
+      e, HealthId::Q12, HealthClass::A,
+      fmt::format("In {} of the window nothing at all is recorded, on the host or the device.",
+                  percent(e.share(e.fact(&Facts::unseen)))),
+      "causes on the host",
+      "with_stack=True (stepscope record: --stacks calls), or mark the region with record_function, to see "
+      "compilation, file work or a paused job.");
 }
 
 std::optional<Health> serialised(const Evidence& e) {

@@ -105,12 +105,7 @@ int report_on(const Call& call, std::vector<std::string> recordings) {
   return report.command->run(report);
 }
 
-void say_where(const Call& call, const fs::path& folder) {
-  say(fmt::format("recorded in {}", folder.string()));
-  if (call.params.text("stacks", "sampled") != "calls" || !call.params.flag("memory"))
-    say("The report names torch.profiler's options: here with_stack is --stacks calls, profile_memory is "
-        "--memory, and record_shapes is --shapes all.");
-}
+void say_where(const fs::path& folder) { say(fmt::format("recorded in {}", folder.string())); }
 
 int run_record(const Call& call) {
   if (call.program.empty() || !call.words.empty())
@@ -137,7 +132,7 @@ int run_record(const Call& call) {
     return ended->code != 0 ? ended->code : kFailed;
   }
   const int reported = report_on(call, std::move(recordings));
-  say_where(call, *folder);
+  say_where(*folder);
   return ended->code != 0 ? ended->code : reported;
 }
 

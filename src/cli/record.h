@@ -31,8 +31,8 @@ std::map<std::string, std::string> recording_options(const Call& call, const std
 /// The folder of --output, or one named after this second; created if absent, and empty.
 Result<std::filesystem::path> folder_for(const Call& call);
 int report_on(const Call& call, std::vector<std::string> recordings);
-/// Reports where the recordings are, and which flags the report's terms stand for.
-void say_where(const Call& call, const std::filesystem::path& folder);
+/// Says where the recordings are.
+void say_where(const std::filesystem::path& folder);
 /// Whether the text is a whole number of 1 or more.
 bool is_count(std::string_view text);
 

@@ -130,8 +130,8 @@ std::optional<Claim> largest_operator(const Evidence& e) {
   f.because = "the file does not show how fast this CPU could be or how many threads it may use";
   f.evidence = {see::lines("work by call"), see::operators("host_self, flop_rate")};
   f.remedy = fmt::format(
-      "{}Ask whether all of it is needed, and on so many elements. `stepscope record -- python ...` or "
-      "with_stack=True names the line. Then torch.compile, {}bfloat16 if the CPU supports it, "
+      "{}Ask whether all of it is needed, and on so many elements. with_stack=True (stepscope record: "
+      "--stacks calls) names the line. Then torch.compile, {}bfloat16 if the CPU supports it, "
       "torch.inference_mode() outside training.",
       cheaper_form(call != nullptr ? call->op : ""),
       (call != nullptr ? call->op : self).find("conv") != std::string_view::npos ? "channels_last, " : "");

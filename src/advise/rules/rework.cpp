@@ -150,11 +150,11 @@ std::optional<Claim> recompute(const Evidence& e, Bound bound) {
   device_only(f, bound);
   f.confidence = known ? Confidence::medium : Confidence::low;
   if (!f.next)
-    f.because = known
-                    ? fmt::format("{} of {} are used at the peak, and keeping the activations takes {}",
-                                  format_value(memory.peak, Unit::bytes),
-                                  format_value(memory.total, Unit::bytes), format_value(held, Unit::bytes))
-                    : "memory is not recorded: only worth it if there is room (profile_memory=True shows it)";
+    f.because = known ? fmt::format("{} of {} are used at the peak, and keeping the activations takes {}",
+                                    format_value(memory.peak, Unit::bytes),
+                                    format_value(memory.total, Unit::bytes), format_value(held, Unit::bytes))
+                      : "memory is not recorded: only worth it if there is room (profile_memory=True, "
+                        "stepscope record: --memory)";
   f.evidence = {see::kernels(fmt::format("recomputed work, known by {}", name_of(works.front()->known_by)))};
   f.remedy =
       "Checkpoint fewer blocks; a selective policy (create_selective_checkpoint_contexts) that recomputes "

@@ -233,8 +233,8 @@ std::optional<Claim> pause_between_steps(const Evidence& e, Bound bound) {
                  ? known->remedy
                  : "Find what the loop does there. Run callbacks, logging and checkpoints every N steps or "
                    "on another thread; for garbage collection, gc.freeze() after the first step and "
-                   "gc.disable(), with gc.collect() every few hundred steps. with_stack=True in a short run "
-                   "names the line.";
+                   "gc.disable(), with gc.collect() every few hundred steps. with_stack=True (stepscope "
+                   "record: --stacks calls) in a short run names the line.";
   f.verify = fmt::format("No time `between steps` over 3 % in `stepscope show {}`.",
                          host_only ? "host_time" : "idle");
   f.vague = host_only && known == nullptr && most.source.empty();

@@ -215,7 +215,7 @@ int run_attach(const Call& call) {
     return failed;
   }
   const int reported = report_on(call, std::move(recordings));
-  say_where(call, *folder);
+  say_where(*folder);
   return failed != kDone ? failed : reported;
 }
 
