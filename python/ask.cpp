@@ -51,11 +51,12 @@ void refuse_absent_step(const Trace& trace, const report::Params& params) {
 
 }  // namespace
 
-std::shared_ptr<Trace> open(std::vector<std::string> paths, std::int64_t threads) {
+std::shared_ptr<Trace> open(std::vector<std::string> paths, std::int64_t threads, std::int64_t run) {
   refuse(report::misfit(kThreads, std::to_string(threads)));
   if (paths.empty()) refuse("open needs a trace: a file, a directory, or - for standard input");
   read::OpenOptions options;
   options.threads = static_cast<unsigned>(std::min(threads, kMaxThreads));
+  options.run = run;
   auto opened = read::open(paths, options);
   if (opened) return std::make_shared<Trace>(std::move(*opened), std::move(paths), options.threads);
   const Error& error = opened.error();

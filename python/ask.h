@@ -18,7 +18,7 @@ struct Refusal : std::runtime_error {
   const char* python_name;
 };
 
-std::shared_ptr<Trace> open(std::vector<std::string> paths, std::int64_t threads);
+std::shared_ptr<Trace> open(std::vector<std::string> paths, std::int64_t threads, std::int64_t run);
 Report analyze(const Trace& trace, const std::string& name, const Given& given);
 /// The answer in Holistic Trace Analysis' form of that name; `given` are the params of its question.
 Report as_hta(const Trace& trace, const std::string& form, const Given& given);

@@ -31,11 +31,12 @@ void raise_refusal(const std::exception_ptr& pointer, void* /*payload*/) {
   }
 }
 
-std::shared_ptr<Trace> open_bytes(const std::vector<nb::bytes>& given, std::int64_t threads) {
+std::shared_ptr<Trace> open_bytes(const std::vector<nb::bytes>& given, std::int64_t threads,
+                                  std::int64_t run) {
   std::vector<std::string> paths;
   for (const nb::bytes& path : given) paths.emplace_back(path.c_str(), path.size());
   const nb::gil_scoped_release unlocked;
-  return open(std::move(paths), threads);
+  return open(std::move(paths), threads, run);
 }
 
 /// The page's reports; each keeps the whole page alive.
@@ -108,7 +109,7 @@ NB_MODULE(_core, module) {
   module.attr("version") = STEPSCOPE_VERSION;
   module.attr("rows_on_terminal") = stepscope::report::kRowsOnTerminal;
   module.def("analyses", analyses, nb::sig("def analyses() -> list[dict[str, typing.Any]]"));
-  module.def("open", open_bytes, nb::arg("paths"), nb::arg("threads"));
+  module.def("open", open_bytes, nb::arg("paths"), nb::arg("threads"), nb::arg("run"));
   nb::class_<Trace>(module, "Trace")
       .def("ranks", ranks, nb::sig("def ranks(self) -> list[dict[str, typing.Any]]"))
       .def("notes", [](const Trace& t) { return texts(t.trace.notes); })

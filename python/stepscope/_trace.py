@@ -159,17 +159,18 @@ def diff(a: Trace, b: Trace, *, step: int | str | range | None = None, skip: int
     return Report(a._opened().diff(b._opened(), given({"step": step, "skip": skip})))
 
 
-def open(path: Path | Iterable[Path], *, threads: int = 0) -> Trace:
+def open(path: Path | Iterable[Path], *, threads: int = 0, run: int = 0) -> Trace:
     """Opens a trace: a ``.json`` or ``.json.gz`` file, a folder or several of either as the ranks of one job.
 
-    ``threads`` limits the threads that read and analyse; 0 means one per core. Damaged files are read as far as possible; files that
+    ``threads`` limits the threads that read and analyse; 0 means one per core. ``run``: of several runs of a job in a folder, read the
+    run-th, 1 for the oldest; 0 reads the newest whole one. Damaged files are read as far as possible; files that
     cannot be read at all are listed in ``Trace.unread`` and named in a warning.
 
     Raises :class:`stepscope.MissingFileError`, a FileNotFoundError, when there is no such file, and
     :class:`stepscope.Error` when nothing could be read.
     """
     paths = [path] if isinstance(path, (str, bytes, os.PathLike)) else list(path)
-    core = _core.open([path_bytes(one) for one in paths], threads)
+    core = _core.open([path_bytes(one) for one in paths], threads, run)
     for reason in core.unread():
         warnings.warn(f"not read: {reason}", stacklevel=2)
     return Trace(core)

@@ -120,6 +120,13 @@ std::int64_t open_ranks(const Evidence& e) {
   return std::max<std::int64_t>(1, std::ssize(e.reports().job->stragglers.waits));
 }
 
+bool all_ranks_are_open(const Evidence& e) {
+  const std::int64_t open = open_ranks(e);
+  for (const analyze::CollectiveSize* row : collective_sizes(e))
+    if (row->group_size > open) return false;
+  return true;
+}
+
 std::optional<double> waiting_share(const Evidence& e) {
   for (const analyze::RankWaits* own : e.mine(e.reports().job->stragglers.waits, "Waiting in collectives"))
     if (own->total > 0) return own->wait_share;

@@ -50,6 +50,8 @@ const analyze::SlowRank* slow_rank(const Evidence& evidence);
 const analyze::SlowKernels* slow_kernels(const Evidence& evidence, const analyze::SlowRank& slow);
 /// The number of open ranks.
 std::int64_t open_ranks(const Evidence& evidence);
+/// Whether as many ranks are open as take part in the largest of this rank's collectives.
+bool all_ranks_are_open(const Evidence& evidence);
 /// Share of this rank's time in collectives that is waiting for others. nullopt for a single rank, and if no
 /// collective is matched.
 std::optional<double> waiting_share(const Evidence& evidence);

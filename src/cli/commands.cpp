@@ -14,6 +14,8 @@ constexpr Flag kOutput = {
     'o',
     "FILE"};
 constexpr Flag kThreads = {{"threads", Type::integer, "0", "", "use at most N threads; 0 uses all"}, 'j'};
+constexpr Flag kRun = {{"run", Type::integer, "0", "",
+                        "of several runs in a folder, read the N-th; 0 reads the newest whole one"}};
 constexpr Flag kStep = {{"step", Type::steps, "", "", "only this step, or a range: 7, 5-8"}, 0, "STEP"};
 constexpr Flag kTop = {
     {"top", Type::integer, "", "", "keep the first N rows of each table except curves; 0 keeps all"}};
@@ -119,20 +121,20 @@ constexpr Flag kTrialOutput = {{"output", Type::text, "", "", "write to FILE"}, 
 constexpr Flag kTryFlags[] = {kFindings, kAll, kTrialSteps, kTrialSeconds, kEnd, kTrialFormat, kTrialOutput};
 constexpr Flag kAttachFlags[] = {kFolder, kNextSteps, kSeconds, kStacks, kMemory, kShapes, kMegabytes, kKeep};
 constexpr Flag kRecordFlags[] = {kFolder, kRecordedSteps, kStacks, kMemory, kShapes, kMegabytes, kKeep};
-constexpr Flag kReportFlags[] = {kStep, kTop, kFormat, kOutput, kThreads, kByRank};
-constexpr Flag kShowFlags[] = {kFormat, kOutput, kThreads, kByRank};
-constexpr Flag kExplainFlags[] = {kStep, kFormat, kOutput, kThreads};
-constexpr Flag kWhatifFlags[] = {kScale, kStep, kFormat, kOutput, kThreads};
+constexpr Flag kReportFlags[] = {kStep, kTop, kFormat, kOutput, kThreads, kRun, kByRank};
+constexpr Flag kShowFlags[] = {kFormat, kOutput, kThreads, kRun, kByRank};
+constexpr Flag kExplainFlags[] = {kStep, kFormat, kOutput, kThreads, kRun};
+constexpr Flag kWhatifFlags[] = {kScale, kStep, kFormat, kOutput, kThreads, kRun};
 constexpr Flag kDiffFlags[] = {kDiffWhat, kStep, kSkip, kTop, kFormat, kOutput, kThreads};
 constexpr Flag kGateFlags[] = {kFailOn, kAllowNoise, kBase,   kNew,    kStep,
                                kSkip,   kGateFormat, kOutput, kThreads};
 constexpr Flag kListFlags[] = {kFormat, kOutput};
-constexpr Flag kValidateFlags[] = {kFormat, kOutput, kThreads};
-constexpr Flag kExportFlags[] = {kWhat, kExportFormat, kOutput, kThreads};
+constexpr Flag kValidateFlags[] = {kFormat, kOutput, kThreads, kRun};
+constexpr Flag kExportFlags[] = {kWhat, kExportFormat, kOutput, kThreads, kRun};
 constexpr Flag kMergeFlags[] = {kMergeOutput, kNoAlign, kInputs, kThreads};
 constexpr Flag kOverlayFlags[] = {kOverlayWhat,  kAnnotation,    kInstance, kAllEdges,
                                   kOnlyCritical, kOverlayOutput, kThreads};
-constexpr Flag kSqlFlags[] = {kTables, kTop, kFormat, kOutput, kThreads};
+constexpr Flag kSqlFlags[] = {kTables, kTop, kFormat, kOutput, kThreads, kRun};
 
 constexpr std::string_view kReportExamples[] = {
     "stepscope trace.json.gz",

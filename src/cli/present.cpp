@@ -90,6 +90,7 @@ read::OpenOptions open_options(const Call& call, Progress& progress) {
   read::OpenOptions options;
   options.threads = static_cast<unsigned>(std::min(call.params.integer("threads"), kMaxThreads));
   options.progress = [&](std::int64_t done, std::int64_t total) { progress.tell(done, total); };
+  options.run = call.params.integer("run");
   options.companions_alone = call.command->run == run_validate;
   return options;
 }

@@ -11,6 +11,7 @@
 #include "read/files.h"
 #include "read/not_recorded.h"
 #include "read/rank_numbers.h"
+#include "read/runs.h"
 
 namespace stepscope::read {
 namespace {
@@ -76,7 +77,7 @@ Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions&
   if (trace.ranks.empty() && !is_enough) return execution_trace_alone(execution_traces.front());
   trace.unread = std::move(unread);
   if (left_out > 0) trace.notes.push_back(note_left_out(left_out));
-  leave_earlier_cycles(trace);
+  if (auto error = choose_run(trace, options.run)) return *std::move(error);
   settle_ranks(trace);
   for (const std::string& path : execution_traces) add_execution_trace(trace, path);
   const unsigned each = trace.ranks.size() == 1 ? threads : 1;

@@ -1,6 +1,7 @@
 // Files in, one sealed Trace out. open() sniffs formats, reads ranks in parallel and derives.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@ namespace stepscope::read {
 struct OpenOptions {
   unsigned threads = 0;           ///< 0: as many as the machine has
   bool companions_alone = false;  ///< execution traces are enough, without a rank
+  std::int64_t run = 0;           ///< of several runs of a job, see choose_run()
   /// Called from any thread now and then, with bytes read and total bytes (-1 when unknown).
   std::function<void(std::int64_t done, std::int64_t total)> progress;
 };

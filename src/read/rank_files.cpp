@@ -16,6 +16,7 @@
 #include "read/files.h"
 #include "read/not_recorded.h"
 #include "read/rank_numbers.h"
+#include "read/runs.h"
 
 namespace stepscope::read {
 namespace {
@@ -48,6 +49,9 @@ trace::Rank head_of(const trace::Rank& rank) {
   head.steps = rank.steps;
   head.step_border = rank.step_border;
   head.first_start = rank.first_start;
+  head.last_end = rank.last_end;
+  head.process = rank.process;
+  head.command = rank.command;
   head.reading = rank.reading;
   for (const auto& [key, json] : rank.metadata)
     if (json.size() <= kMax || key.starts_with(kNotRecorded)) head.metadata.emplace_back(key, json);
@@ -133,6 +137,7 @@ Result<RankFiles> RankFiles::survey(std::span<const std::string> paths, const Op
       if (of.error) return *of.error;
   if (left_out > 0) out.heads_.notes.push_back(note_left_out(left_out));
   for (const std::string& path : execution_traces) out.heads_.notes.push_back(path + std::string(kLeftOut));
+  if (auto error = choose_run(out.heads_, options.run)) return *std::move(error);
   settle_ranks(out.heads_);
   note_gaps(out.heads_);
   note_not_recorded(out.heads_);

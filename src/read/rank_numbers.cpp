@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <set>
 #include <span>
 #include <tuple>
 
@@ -96,32 +97,6 @@ void note_steps(trace::Trace& trace) {
   }
   trace.notes.push_back(
       fmt::format("The ranks recorded different steps: {}. Compare them step by step (--step).", text));
-}
-
-/// Folder and WORKER of WORKER.TIME.pt.trace.json, as trace handlers name each cycle; "" for other names.
-std::string worker_in_name(const std::string& path) {
-  std::string_view name = path;
-  for (const std::string_view ending : {".gz", ".pt.trace.json"})
-    if (name.ends_with(ending)) name.remove_suffix(ending.size());
-  const std::size_t digits = name.find_last_not_of("0123456789") + 1;
-  if (path.find(".pt.trace.json", name.size()) != name.size() || digits < 2 || digits == name.size() ||
-      name[digits - 1] != '.')
-    return "";
-  return std::string(name.substr(0, digits - 1));
-}
-
-/// A file of a process, and its times.
-struct Cycle {
-  std::size_t file;
-  double first = 0, last = 0;  // Unix time in ns; both 0 when unknown
-};
-
-Cycle cycle_of(const trace::Rank& rank, std::size_t file) {
-  const trace::EventTable& e = rank.events;
-  if (rank.tracks.empty() || rank.first_device_row() == 0) return {file};
-  const auto base = static_cast<double>(rank.base_ns);
-  return {file, base + static_cast<double>(*std::min_element(e.start.begin(), e.start.end())),
-          base + static_cast<double>(*std::max_element(e.end.begin(), e.end.end()))};
 }
 
 bool is_a_whole_job(std::span<const trace::Rank> ranks) {
@@ -236,57 +211,32 @@ std::int64_t rank_of(const trace::Trace& trace, const trace::Rank& rank) {
   return rank_in_name(rank.path);
 }
 
-void leave_earlier_cycles(trace::Trace& trace) {
-  std::map<std::tuple<std::string, std::string, std::int64_t>, std::vector<Cycle>> processes;
-  for (std::size_t i = 0; i < trace.ranks.size(); ++i) {
-    const trace::Rank& rank = trace.ranks[i];
-    const std::string worker = worker_in_name(rank.path);
-    if (const Cycle cycle = cycle_of(rank, i); !worker.empty() && cycle.first < cycle.last)
-      processes[{worker, rank.tracks.front().pid, rank.rank}].push_back(cycle);
-  }
-  std::vector<bool> leaves(trace.ranks.size());
-  std::string kept;
-  std::size_t left = 0, named = 0;
-  for (auto& [process, cycles] : processes) {
-    std::sort(cycles.begin(), cycles.end(), [](const Cycle& a, const Cycle& b) { return a.first < b.first; });
-    const auto overlap = std::adjacent_find(cycles.begin(), cycles.end(),
-                                            [](const Cycle& a, const Cycle& b) { return b.first < a.last; });
-    if (cycles.size() < 2 || overlap != cycles.end()) continue;
-    for (std::size_t i = 0; i + 1 < cycles.size(); ++i) leaves[cycles[i].file] = true;
-    left += cycles.size() - 1;
-    if (named++ < kNamed) kept += (kept.empty() ? "" : ", ") + trace.ranks[cycles.back().file].path;
-  }
-  if (left == 0) return;
-  std::vector<trace::Rank> ranks;
-  for (std::size_t i = 0; i < leaves.size(); ++i)
-    if (!leaves[i]) ranks.push_back(std::move(trace.ranks[i]));
-  trace.ranks = std::move(ranks);
-  trace.notes.push_back(fmt::format(
-      "{} earlier recording{} of the same process {} left out, as from a schedule with several cycles; the "
-      "last is {}{}. Give one file alone to see it.",
-      left, left == 1 ? "" : "s", left == 1 ? "is" : "are", kept, named > kNamed ? " and others" : ""));
-}
-
 void settle_ranks(trace::Trace& trace) {
-  std::stable_sort(trace.ranks.begin(), trace.ranks.end(),
-                   [](const trace::Rank& a, const trace::Rank& b) { return a.rank < b.rank; });
+  std::vector<trace::Rank>& ranks = trace.ranks;
+  std::stable_sort(ranks.begin(), ranks.end(), [](const trace::Rank& a, const trace::Rank& b) {
+    return std::tie(a.rank, a.path) < std::tie(b.rank, b.path);
+  });
   leave_other_processes(trace);
-  bool distinct = true;
-  for (std::size_t i = 1; i < trace.ranks.size(); ++i)
-    distinct = distinct && trace.ranks[i - 1].rank >= 0 && trace.ranks[i - 1].rank != trace.ranks[i].rank;
-  if (distinct) return;
-  std::stable_sort(trace.ranks.begin(), trace.ranks.end(),
-                   [](const trace::Rank& a, const trace::Rank& b) { return a.path < b.path; });
+  const auto numbered =
+      std::find_if(ranks.begin(), ranks.end(), [](const trace::Rank& rank) { return rank.rank >= 0; });
+  if (ranks.size() < 2 || numbered == ranks.begin()) return;
+  std::set<std::int64_t> taken;
+  for (auto rank = numbered; rank != ranks.end(); ++rank) taken.insert(rank->rank);
   std::string names;
-  for (std::size_t i = 0; i < trace.ranks.size(); ++i) {
-    trace.ranks[i].rank = static_cast<std::int64_t>(i);
-    trace.ranks[i].world_size = -1;
-    if (i < kNamed) names += fmt::format("{}{} {}", i == 0 ? "" : ", ", i, trace.ranks[i].path);
+  std::int64_t next = 0;
+  std::size_t named = 0;
+  for (auto rank = ranks.begin(); rank != numbered; ++rank) {
+    while (taken.contains(next)) ++next;
+    rank->rank = next++;
+    rank->world_size = -1;
+    if (named++ < kNamed) names += fmt::format("{}{} {}", names.empty() ? "" : ", ", rank->rank, rank->path);
   }
-  if (trace.ranks.size() > kNamed) names += fmt::format(" and {} more", trace.ranks.size() - kNamed);
+  if (named > kNamed) names += fmt::format(" and {} more", named - kNamed);
+  std::stable_sort(ranks.begin(), ranks.end(),
+                   [](const trace::Rank& a, const trace::Rank& b) { return a.rank < b.rank; });
   doubt(trace,
-        "These files do not look like the ranks of one job: some have no rank number or share one. They are "
-        "numbered by path: " +
+        "These files do not look like the ranks of one job: some have no rank number. They are numbered by "
+        "path: " +
             names + ".");
 }
 

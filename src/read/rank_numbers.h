@@ -15,14 +15,9 @@ std::int64_t rank_of(const trace::Trace& trace, const trace::Rank& rank);
 /// The number in "rank3", "rank-3" or "rank_3" of the file's name, else -1.
 std::int64_t rank_in_name(const std::string& path);
 
-/// Keeps only the last of several consecutive recordings of one process, which a schedule with several cycles
-/// writes; a note names it. They share the trace handler's file name, process id and rank, and do not overlap
-/// in time.
-void leave_earlier_cycles(trace::Trace& trace);
-
 /// Sorts ranks by number. Files without one beside all ranks of a job are left out, and a note names them.
-/// Analyses identify ranks by number: if a file has none otherwise, or two have the same, all are numbered in
-/// order of their paths, and a note is added.
+/// Analyses identify ranks by number: other files without one get the numbers that are free, in order of
+/// their paths, and a note is added.
 void settle_ranks(trace::Trace& trace);
 
 /// Notes gaps in the files of several ranks: missing ranks, ranks that recorded different steps, and start

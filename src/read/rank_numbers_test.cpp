@@ -23,18 +23,20 @@ class Folder {
   }
   ~Folder() { fs::remove_all(path_); }
   void add(const std::string& name, const std::string& text) const { std::ofstream(path_ / name) << text; }
-  Result<trace::Trace> opened() const {
+  Result<trace::Trace> opened(std::int64_t run = 0) const {
     const std::string paths[] = {path_.string()};
-    return open(paths);
+    OpenOptions options;
+    options.run = run;
+    return open(paths, options);
   }
 
  private:
   fs::path path_;
 };
 
-std::string file(std::string_view distributed, int first_step, std::string_view args = "") {
+std::string file(std::string_view distributed, int first_step, std::string_view args = "", int steps = 2) {
   std::string events;
-  for (int step = first_step; step < first_step + 2; ++step)
+  for (int step = first_step; step < first_step + steps; ++step)
     events += fmt::format(
         R"({}{{"ph":"X","cat":"user_annotation","name":"ProfilerStep#{}","pid":1,"tid":1,"ts":{},"dur":9,"args":{{{}}}}})",
         events.empty() ? "" : ",", step, 10 * step, args);
@@ -77,7 +79,8 @@ TEST(RankNumbers, OfTheCyclesOfAProcessTheLastStays) {
   EXPECT_EQ(trace->ranks[1].steps.front().number, 5);
   EXPECT_TRUE(trace->doubts.empty());
   ASSERT_EQ(trace->notes.size(), 1u);
-  EXPECT_TRUE(trace->notes[0].starts_with("2 earlier recordings of the same process are left out"))
+  EXPECT_TRUE(
+      trace->notes[0].starts_with("These files are of 2 runs, or of a schedule with as many cycles. Run 2 "))
       << trace->notes[0];
 }
 
@@ -170,27 +173,78 @@ TEST(RankNumbers, TwoOfOneCommandThatTrainAreRanksAndOthersOfItAreNot) {
   EXPECT_TRUE(trace->ranks[0].path.ends_with("b.json"));
 }
 
-// One of three ranks has no number: it may be any process.
-TEST(RankNumbers, AFileWithoutARankOfAnIncompleteJobStays) {
+// One of three ranks has no number: it may be any process. The others keep theirs.
+TEST(RankNumbers, AFileWithoutARankOfAnIncompleteJobGetsAFreeNumber) {
   Folder folder;
   folder.add("a.json", file("", 5));
   folder.add("b.json", file(rank_of_job(0, 3), 5));
-  folder.add("c.json", file(rank_of_job(1, 3), 5));
+  folder.add("c.json", file(rank_of_job(2, 3), 5));
   const auto trace = folder.opened();
   ASSERT_TRUE(trace.ok());
   EXPECT_EQ(numbers(*trace), (Numbers{0, 1, 2}));
+  EXPECT_TRUE(trace->ranks[1].path.ends_with("a.json"));
+  EXPECT_EQ(trace->doubts.size(), 1u);
 }
 
-TEST(RankNumbers, EqualNumbersAreReplaced) {
+TEST(RankNumbers, AFileThatRepeatsAnotherIsLeftOut) {
   Folder folder;
-  folder.add("a.json", file(rank_of_job(1, 4), 5));
-  folder.add("b.json", file(rank_of_job(1, 4), 5));
+  folder.add("a.json", file(rank_of_job(1, 2), 5));
+  folder.add("a_copy.json", file(rank_of_job(1, 2), 5));
+  folder.add("b.json", file(rank_of_job(0, 2), 5));
   const auto trace = folder.opened();
   ASSERT_TRUE(trace.ok());
   EXPECT_EQ(numbers(*trace), (Numbers{0, 1}));
+  EXPECT_TRUE(trace->doubts.empty());
   ASSERT_EQ(trace->notes.size(), 1u);
-  EXPECT_NE(trace->notes[0].find("They are numbered by path: 0 "), std::string::npos);
-  EXPECT_EQ(trace->doubts, trace->notes);
+  EXPECT_TRUE(trace->notes[0].ends_with("a_copy.json repeats another file and is left out."))
+      << trace->notes[0];
+}
+
+// The same steps, of which one file holds a third.
+TEST(RankNumbers, OfTwoFilesOfARankFromTheSameTimeTheLargerStays) {
+  Folder folder;
+  folder.add("a.json", file(rank_of_job(1, 2), 5));
+  folder.add("a_whole.json", file(rank_of_job(1, 2), 5, "", 3));
+  folder.add("b.json", file(rank_of_job(0, 2), 5));
+  const auto trace = folder.opened();
+  ASSERT_TRUE(trace.ok());
+  EXPECT_EQ(numbers(*trace), (Numbers{0, 1}));
+  EXPECT_EQ(trace->ranks[1].steps.size(), 3u);
+  EXPECT_NE(trace->notes[0].find("a.json is of rank 1, as "), std::string::npos) << trace->notes[0];
+}
+
+// Steps 1 and 2 begin at 10 and 20 µs, steps 5 and 6 at 50 and 60. Rank 1 of the first run is not there.
+TEST(RankNumbers, OfTwoRunsTheNewestWithMostRanksIsRead) {
+  Folder folder;
+  folder.add("first_0.json", file(rank_of_job(0, 3), 1));
+  folder.add("first_2.json", file(rank_of_job(2, 3), 1));
+  for (int rank = 0; rank < 3; ++rank)
+    folder.add(fmt::format("second_{}.json", rank), file(rank_of_job(rank, 3), 5));
+  const auto trace = folder.opened();
+  ASSERT_TRUE(trace.ok());
+  EXPECT_EQ(numbers(*trace), (Numbers{0, 1, 2}));
+  EXPECT_EQ(trace->ranks[1].steps.front().number, 5);
+  ASSERT_EQ(trace->notes.size(), 1u);
+  EXPECT_EQ(
+      trace->notes[0],
+      "These files are of 2 runs, or of a schedule with as many cycles. Run 2 of 1970-01-01 00:00:00 UTC (3 "
+      "files) is read; left out: run 1 of 1970-01-01 00:00:00 UTC (2 files). --run N chooses another.");
+  const auto first = folder.opened(1);
+  ASSERT_TRUE(first.ok());
+  EXPECT_EQ(numbers(*first), (Numbers{0, 2}));
+  EXPECT_EQ(folder.opened(3).error().message, "there is no run 3: these files hold 2 runs");
+}
+
+// An old file of a rank lies beside a run.
+TEST(RankNumbers, ARunThatIsNotWholeIsLeftOutThoughItIsNewer) {
+  Folder folder;
+  for (int rank = 0; rank < 3; ++rank)
+    folder.add(fmt::format("{}.json", rank), file(rank_of_job(rank, 3), 1));
+  folder.add("late.json", file(rank_of_job(1, 3), 5));
+  const auto trace = folder.opened();
+  ASSERT_TRUE(trace.ok());
+  EXPECT_EQ(numbers(*trace), (Numbers{0, 1, 2}));
+  EXPECT_EQ(trace->ranks[1].steps.front().number, 1);
 }
 
 // Two of three ranks state their zero.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -296,6 +297,21 @@ void settle_flow_tracks(trace::Rank& rank) {
   for (TrackId& track : rank.flows.track) track = to[track];
 }
 
+void find_times(trace::Rank& rank) {
+  const trace::EventTable& e = rank.events;
+  std::optional<std::int64_t> on_host, anywhere;
+  for (const trace::Track& track : rank.tracks) {
+    if (track.begin == track.end) continue;
+    if (rank.first_start == trace::kNoTime || e.start[track.begin] < rank.first_start)
+      rank.first_start = e.start[track.begin];
+    const std::int64_t end = *std::max_element(e.end.begin() + track.begin, e.end.begin() + track.end);
+    anywhere = std::max(anywhere.value_or(end), end);
+    if (track.side == trace::Track::Side::host) on_host = std::max(on_host.value_or(end), end);
+  }
+  rank.last_end = on_host.value_or(anywhere.value_or(trace::kNoTime));
+  if (!rank.tracks.empty()) rank.process = rank.tracks.front().pid;
+}
+
 }  // namespace
 
 void seal(trace::Trace& trace, ParsedFile file, unsigned threads) {
@@ -337,6 +353,7 @@ void seal(trace::Trace& trace, ParsedFile file, unsigned threads) {
   const RowOrder row_order(trace, rank);
   parallel_for(rank.tracks.size(), threads,
                [&](std::size_t t) { sort_track(row_order, rank, rank.tracks[t]); });
+  find_times(rank);
   trace.ranks.push_back(std::move(rank));
 }
 

@@ -249,7 +249,8 @@ constexpr std::string_view kExposedCommunicationDoc =
 confidence is low below `kCommunicationShare`. Silent when the host limits, since the collectives then fill
 time that would be idle, and when a cause explains it: many small collectives (N02), slow links (N03), a late
 start (N06), gathers without prefetch (N07). Saving: replay with collectives at 0.2 to 0.8 of their length.
-One rank's file cannot tell transfer from waiting for other ranks. With several ranks, waiting (`wait_share`
+One rank's file cannot tell transfer from waiting for other ranks, nor can those of some ranks of a group: the low
+end is then 0. With several ranks, waiting (`wait_share`
 of `stragglers`) is excluded, and so is the time in which a pipeline's stage only sends and receives
 (`pipeline`). The saving is then that of the job: all ranks replayed together with transfers at 0.2 to 0.8 of
 their length. If they cannot be replayed together: up to 0.8 of the exposed time.)";
@@ -274,24 +275,25 @@ std::optional<Claim> exposed_communication(const Evidence& e, Bound bound) {
       e, RuleId::N01,
       fmt::format("For {} of {} per step only communication runs; compute hides {} of all communication",
                   ns(exposed / e.steps()), ns(e.step_length()), percent(hidden)));
+  const bool whole = all_ranks_are_open(e);
   if (const std::optional<TransferSavings> job = transfer_savings(e)) {
-    f.saving_low = job->least;
+    f.saving_low = whole ? job->least : 0;
     f.saving_high = job->most;
   } else {
-    save(f, exposed / e.steps(), kOverlapLeast, kOverlapMost);
-    if (waits) {  // replayed alone, a rank would save its waits too
-      f.saving_low = 0;
+    save(f, exposed / e.steps(), 0, kOverlapMost);
+    if (waits)  // replayed alone, a rank would save its waits too
       part_of_communication(f);
-    } else {
-      change(f, {scale_of(Scale::What::comm, rounded(1 - kOverlapMost))},
-             {scale_of(Scale::What::comm, rounded(1 - kOverlapLeast))});
-    }
+    else
+      change(f, {scale_of(Scale::What::comm, rounded(1 - kOverlapMost))}, 0.0);
   }
   f.confidence = e.share(exposed) < kCommunicationShare ? Confidence::low : Confidence::medium;
-  f.because = waits
-                  ? fmt::format("waiting for other ranks, {} of this rank's time in collectives, is excluded",
-                                percent(*waits))
-                  : "one rank's file cannot tell transfer from waiting for other ranks";
+  f.because =
+      !waits ? "one rank's file cannot tell transfer from waiting for other ranks"
+      : !whole
+          ? "some ranks of these collectives are not open: waiting for them looks like transfer, and then "
+            "nothing of it can be saved here. Add their files"
+          : fmt::format("waiting for other ranks, {} of this rank's time in collectives, is excluded",
+                        percent(*waits));
   f.evidence = {
       see::devices(fmt::format("exposed_communication {} of the window", percent(e.share(exposed)))),
       see::kernels("collectives by name")};

@@ -26,13 +26,14 @@ constexpr std::size_t kMaxExactSizes = 16;               // of one kind: with mo
 constexpr std::int64_t kLarge = std::int64_t{16} << 20;  // bytes from which latency hardly matters
 
 std::optional<double> rate_of(const MatchedCollective& c) {
-  if (c.too_short || c.time.transfer == kNoTime) return std::nullopt;
+  if (!c.whole || c.too_short || c.time.transfer == kNoTime) return std::nullopt;
   return derive::bus_rate({c.exchange, trace::kEmptyString, c.ranks, c.bytes}, c.time.transfer);
 }
 
 NoRate why_no_rate(const MatchedCollective& c) {
   if (c.exchange == derive::Exchange::barrier) return NoRate::no_data;
   if (c.ranks == 1) return NoRate::one_rank;
+  if (!c.whole) return NoRate::ranks_missing;
   if (c.time.transfer == kNoTime) return NoRate::no_transfer;
   if (c.ranks < 1) return NoRate::no_group;
   if (c.bytes <= 0) return NoRate::no_size;
@@ -159,7 +160,8 @@ std::string_view name_of(NoRate why) {
                                          "transfer not known",
                                          "group not recorded",
                                          "size not recorded",
-                                         "latency bound"};
+                                         "latency bound",
+                                         "not all its ranks are open"};
   return kNames[static_cast<std::size_t>(why)];
 }
 

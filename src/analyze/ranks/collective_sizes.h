@@ -48,7 +48,8 @@ enum class NoRate : std::uint8_t {
   no_transfer,
   no_group,
   no_size,
-  latency_bound
+  latency_bound,
+  ranks_missing
 };
 std::string_view name_of(NoRate why);
 

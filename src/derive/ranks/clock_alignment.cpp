@@ -1,10 +1,16 @@
 #include "derive/ranks/clock_alignment.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <tuple>
+
+#include "base/median.h"
 
 namespace stepscope::derive {
 namespace {
@@ -13,10 +19,12 @@ using timeline::Time;
 
 constexpr double kAligned = 20e3, kCoarse = 200e3, kRough = 5e6;  // ns
 constexpr std::uint32_t kMinCollectives = 3;
-constexpr double kMaxResidual = 1e6;  // ns, median
-constexpr double kMaxRejected = 0.3;  // of a clock's ends
-constexpr Time kCausalSlack = 2'000;  // ns: error that time stamps may have within one collective
-constexpr int kFits = 2;              // the second fit excludes collectives that contradict the first
+constexpr double kMaxResidual = 1e6;   // ns, median
+constexpr double kMaxRejected = 0.3;   // of a clock's ends
+constexpr Time kCausalSlack = 2'000;   // ns: error that time stamps may have within one collective
+constexpr int kFits = 2;               // the second fit excludes collectives that contradict the first
+constexpr std::size_t kMinOfPart = 5;  // collectives before and after a jump
+constexpr double kClearJump = 8;       // times the spread of the parts
 
 /// Ends of one kind have the same scatter. A kind is an exchange, a group size (powers of 2) and a message
 /// size (powers of 4).
@@ -40,15 +48,20 @@ class Aligner {
   explicit Aligner(Alignment& out) : out_(out), left_out_(out.matches.instances.size()) {}
 
   void run() {
+    gather();
+    fits_ = fit_clocks(ends_, out_.rows.size());
+    why_.resize(out_.rows.size());
+    leave_out_clocks();
     for (int round = 0; round < kFits; ++round) {
       gather();
-      fits_ = fit_clocks(ends_, out_.rows.size());
+      refit();
       if (round + 1 < kFits && !leave_out_contradictions()) break;
     }
     for (std::size_t q = 0; q < fits_.size(); ++q) out_.clocks.push_back({fits_[q], ClockState::apart, {}});
     bound();
     for (std::uint32_t q = 0; q < out_.clocks.size(); ++q)
-      judge(out_.clocks[q], std::binary_search(out_.matches.crowded.begin(), out_.matches.crowded.end(), q));
+      judge(out_.clocks[q], std::binary_search(out_.matches.crowded.begin(), out_.matches.crowded.end(), q),
+            why_[q]);
     for (std::uint32_t i = 0; i < left_out_.size(); ++i)
       if (left_out_[i]) out_.contradicting.push_back(i);
   }
@@ -65,6 +78,7 @@ class Aligner {
       const Instance& instance = out_.matches.instances[i];
       for (std::uint32_t m = 0; usable(i) && m < instance.count; ++m) {
         const Member& member = out_.matches.members[instance.first + m];
+        if (!why_.empty() && !why_[member.rank].empty()) continue;
         const CollectiveRow& row = out_.row(member);
         ends_.push_back({i, member.rank, kinds.of(row, instance.count), row.start, row.end});
       }
@@ -105,6 +119,99 @@ class Aligner {
     return x;
   }
 
+  /// Clocks that are left out keep their first fit.
+  void refit() {
+    std::vector<ClockFit> fits = fit_clocks(ends_, out_.rows.size());
+    for (std::size_t q = 0; q < fits.size(); ++q)
+      if (why_[q].empty()) fits_[q] = fits[q];
+  }
+
+  static bool is_off(const ClockFit& fit) {
+    return fit.used + fit.rejected >= kMinCollectives &&
+           (fit.residual_median > kMaxResidual || fit.rejected > kMaxRejected * (fit.used + fit.rejected));
+  }
+
+  /// Leaves out the clocks that do not fit, if they are under half of a component's: those of the others
+  /// would be fitted to them. Members of another run are no part of any collective.
+  void leave_out_clocks() {
+    std::map<std::uint32_t, std::size_t> all, off;
+    for (const ClockFit& fit : fits_) {
+      all[fit.component] += fit.used + fit.rejected > 0;
+      off[fit.component] += is_off(fit);
+    }
+    std::vector<bool> foreign(fits_.size());
+    bool any = false;
+    for (std::uint32_t q = 0; q < fits_.size(); ++q) {
+      const std::uint32_t component = fits_[q].component;
+      if (!is_off(fits_[q]) || 2 * off[component] >= all[component]) continue;
+      const std::optional<std::string> jump = jump_of(q);
+      why_[q] =
+          jump.value_or("its collectives do not end with those of the other ranks: it may be of another run");
+      foreign[q] = !jump;
+      any = any || foreign[q];
+    }
+    if (any) drop_members(foreign);
+  }
+
+  /// "its clock jumps by 30.0 ms, 1.20 s after its first collective"; nullopt if one jump does not explain
+  /// how far its ends are from those of the others.
+  std::optional<std::string> jump_of(std::uint32_t q) const {
+    std::vector<std::pair<Time, double>> apart;  // reading, ns from the others
+    for_each([&](std::size_t from, std::size_t to) {
+      std::vector<Time> others;
+      const ClockEnd* own = nullptr;
+      for (std::size_t i = from; i < to; ++i) {
+        if (ends_[i].clock == q)
+          own = &ends_[i];
+        else
+          others.push_back(fits_[ends_[i].clock].map(ends_[i].end));
+      }
+      if (own != nullptr && !others.empty())
+        apart.emplace_back(own->end, static_cast<double>(fits_[q].map(own->end) - median_of(others)));
+    });
+    std::sort(apart.begin(), apart.end());
+    const auto median_in = [&](std::size_t from, std::size_t to, double middle) {
+      std::vector<double> values;
+      for (std::size_t i = from; i < to; ++i)
+        values.push_back(std::isnan(middle) ? apart[i].second : std::abs(apart[i].second - middle));
+      return median_of(values);
+    };
+    if (apart.size() < 2 * kMinOfPart) return std::nullopt;
+    // The largest difference between neighbours splits the readings.
+    std::size_t at = kMinOfPart;
+    const auto step = [&](std::size_t i) { return std::abs(apart[i].second - apart[i - 1].second); };
+    for (std::size_t i = kMinOfPart; i + kMinOfPart <= apart.size(); ++i)
+      if (step(i) > step(at)) at = i;
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    const double before = median_in(0, at, kNone), after = median_in(at, apart.size(), kNone);
+    const double spread = kOfNormal * std::max(median_in(0, at, before), median_in(at, apart.size(), after));
+    if (std::abs(after - before) < kClearJump * std::max(spread, static_cast<double>(kCausalSlack)))
+      return std::nullopt;
+    return fmt::format("its clock jumps by {:.1f} ms, {:.2f} s after its first collective",
+                       (after - before) * 1e-6,
+                       static_cast<double>(apart[at].first - apart.front().first) * 1e-9);
+  }
+
+  void drop_members(const std::vector<bool>& dropped) {
+    Matches& matches = out_.matches;
+    std::vector<Instance> instances;
+    std::vector<Member> members;
+    for (Instance instance : matches.instances) {
+      const auto first = static_cast<std::uint32_t>(members.size());
+      for (const Member& member : out_.members(instance))
+        if (!dropped[member.rank]) members.push_back(member);
+      instance.count = static_cast<std::uint32_t>(members.size()) - first;
+      instance.first = first;
+      if (instance.count > 1)
+        instances.push_back(instance);
+      else
+        members.resize(first);
+    }
+    matches.instances = std::move(instances);
+    matches.members = std::move(members);
+    left_out_.assign(matches.instances.size(), false);
+  }
+
   /// True if any collective was excluded.
   bool leave_out_contradictions() {
     bool any = false;
@@ -137,10 +244,12 @@ class Aligner {
     });
   }
 
-  static void judge(RankClock& clock, bool crowded) {
+  static void judge(RankClock& clock, bool crowded, const std::string& why) {
     const ClockFit& fit = clock.fit;
     const double ends = fit.used + fit.rejected;
-    if (clock.collectives < kMinCollectives && crowded)
+    if (!why.empty())
+      clock.why = why;
+    else if (clock.collectives < kMinCollectives && crowded)
       clock.why = "a step has more than 100,000 collectives without sequence numbers, too many to match";
     else if (clock.collectives == 0)
       clock.why =
@@ -165,6 +274,7 @@ class Aligner {
   std::vector<bool> left_out_;  // by instance
   std::vector<ClockEnd> ends_;
   std::vector<ClockFit> fits_;
+  std::vector<std::string> why_;  // by clock: why it is left out, or ""
 };
 
 }  // namespace

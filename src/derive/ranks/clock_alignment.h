@@ -35,8 +35,9 @@ struct Alignment : Collectives {
       contradicting;  ///< instances that end before they begin: wrong matches, excluded
 };
 
-/// Matches the collectives of all ranks, fits their clocks, and checks the fit by causality: no rank can end
-/// a collective before the last rank has started it.
+/// Fits the clocks of all ranks to their collectives, and checks the fit by causality: no rank can end a
+/// collective before the last rank has started it. Under half of the clocks may be off: one that jumps is not
+/// aligned, and the rows of one that may be of another run are taken out of the collectives.
 Alignment align_clocks(Collectives collectives);
 
 }  // namespace stepscope::derive
