@@ -1,11 +1,11 @@
-"""The observer of the installed PyTorch: one C++ file, compiled against that PyTorch's headers and cached.
+"""The observer of the installed PyTorch: one C++ file, compiled against that PyTorch's headers.
 
-The layout of the objects that RecordFunction passes to its callbacks is not stable, so there is one build per PyTorch version.
+The layout of the objects that RecordFunction passes to its callbacks is not stable, so there is one build per PyTorch version. A wheel
+carries some; others are compiled into the user's cache.
 """
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import functools
 import hashlib
@@ -14,39 +14,70 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterator
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from stepscope._errors import Error
+from stepscope.profiler import _compile, _shipped
 from stepscope.profiler._places import scratch
 
 PACKAGE = Path(__file__).resolve().parent.parent
 SOURCES = PACKAGE / "observer"
+SHIPPED = PACKAGE / "observers"
+
+AGAIN = 86400.0
+"""Seconds after a failed compile before it is tried again in the background."""
+BEFOREHAND = "`python -m stepscope.profiler.prepare` compiles it and says what it needs"
+
+Build = Callable[[Path, list[str], str], Path]
+"""Is given the output, the command and PyTorch's version."""
 
 
 def observer(torch: Any) -> Path:
-    """The observer's shared object; compiled on first use, in about ten seconds. Error if it cannot be."""
+    """The observer's shared object. If there is none, compiles it in about ten seconds, or waits until it is compiled. Error if it cannot be."""
+    return ready(torch) or in_a_cache(torch, build)
+
+
+def ready(torch: Any) -> Path | None:
+    """The observer, if nothing has to be compiled."""
     places = os.environ.get("XDG_CACHE_HOME"), os.environ.get("HOME")
-    if not made(torch, *places).exists():  # the cache was emptied
-        made.cache_clear()
-    return made(torch, *places)
+    found = known(torch, *places)
+    if found is None or not found.exists():  # it may have come since, or the cache was emptied
+        known.cache_clear()
+        found = known(torch, *places)
+    return found
+
+
+def begin_to_compile(torch: Any) -> None:
+    """Starts to compile the observer in the background, if no process does. Error if it cannot be, or could not be lately."""
+    in_a_cache(torch, build_in_background)
 
 
 @functools.cache
-def made(torch: Any, *places: str | None) -> Path:
-    command = arguments(torch)
-    name = f"torch-{torch.__version__}-{fingerprint(torch, command)}.so"
+def known(torch: Any, *places: str | None) -> Path | None:
+    home = Path(torch.__file__).resolve().parent
+    found = _shipped.fitting(SHIPPED, home, torch.__version__, abi_of(torch))
+    if found is not None:
+        return found
+    name = name_of(torch)
+    for folder in (of_user, of_machine):
+        try:
+            if (found := folder() / name).exists():
+                return found
+        except OSError:
+            continue
+    return None
+
+
+def in_a_cache(torch: Any, act: Build) -> Path:
+    """Has the observer built in the user's cache, or in the temporary folder if that cannot be written."""
+    command = [*compiler(), *arguments(torch)]
     reasons = []
     for folder in (of_user, of_machine):
         try:
-            output = folder() / name
-            if output.exists():
-                return output
-            with locked(output.with_suffix(".lock")):
-                if not output.exists():
-                    compile_to(output, [*compiler(), *command], torch.__version__)
-            return output
+            return act(folder() / name_of(torch), command, torch.__version__)
         except OSError as error:  # read-only, no home, no space
             reasons.append(f"{error.filename}: {error.strerror}")
     raise Error(f"the observer for PyTorch {torch.__version__} cannot be stored: {'; '.join(reasons)}; set XDG_CACHE_HOME to a folder that you own")
@@ -76,46 +107,86 @@ def compiler() -> list[str]:
     return found.split()
 
 
+def abi_of(torch: Any) -> int:
+    return int(getattr(torch._C, "_GLIBCXX_USE_CXX11_ABI", True))
+
+
 def arguments(torch: Any) -> list[str]:
     """The compiler's arguments, without the output."""
     home = Path(torch.__file__).resolve().parent
     headers = home / "include"
     if not (headers / "ATen" / "record_function.h").exists():
         raise Error(f"the headers of PyTorch {torch.__version__} are not in {headers}; on Debian, install libtorch-dev")
-    abi = int(getattr(torch._C, "_GLIBCXX_USE_CXX11_ABI", True))
     return [
-        "-std=c++20", "-O2", "-DNDEBUG", "-fPIC", "-shared", "-fvisibility=hidden", "-w",
-        f"-D_GLIBCXX_USE_CXX11_ABI={abi}",
+        *_shipped.flags(abi_of(torch)),
         f"-I{SOURCES}", f"-isystem{headers}",
         *[str(file) for file in sorted((SOURCES / "collect" / "torch").glob("*.cpp"))],
         f"-L{home / 'lib'}", "-ltorch_cpu", "-lc10", f"-L{PACKAGE}", "-lstepscope_collect",
     ]  # fmt: skip
 
 
-def fingerprint(torch: Any, command: list[str]) -> str:
-    digest = hashlib.sha256("\0".join([torch.__version__, str(torch.version.git_version), sysconfig.get_platform(), *command]).encode())
+def name_of(torch: Any) -> str:
+    """The name in the caches: the same inputs, the same name."""
+    inputs = [torch.__version__, str(torch.version.git_version), sysconfig.get_platform(), *arguments(torch)]
+    digest = hashlib.sha256("\0".join(inputs).encode())
     for file in sorted(SOURCES.rglob("*")):
         if file.is_file():
             digest.update(file.read_bytes())
-    return digest.hexdigest()[:16]
+    return f"torch-{torch.__version__}-{digest.hexdigest()[:16]}.so"
 
 
-@contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Lets one process of a job compile while the others wait."""
-    with open(path, "w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+def build(output: Path, command: list[str], version: str) -> Path:
+    began = time.time()
+    with open(output.with_suffix(".lock"), "w") as lock:
+        failure = ""
+        if not has(lock.fileno()):
+            say(f"the observer for PyTorch {version} is being compiled by another process; waiting for it, about ten seconds")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            failure = failed(output, command, version, began)
+        if not output.exists() and not failure:
+            say(f"compiling the observer for PyTorch {version}; this happens once and takes about ten seconds")
+            _compile.compile_to(output, command)
+            failure = failed(output, command, version, 0)
+    if failure:
+        raise Error(failure)
+    return output
 
 
-def compile_to(output: Path, command: list[str], version: str) -> None:
-    print(f"stepscope: compiling the observer for PyTorch {version}; this happens once and takes about ten seconds", file=sys.stderr, flush=True)
-    part = output.with_suffix(f".{os.getpid()}.part")
-    done = subprocess.run([*command, "-o", str(part)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    if done.returncode != 0:
-        part.unlink(missing_ok=True)
-        log = output.with_suffix(".log")
-        log.write_text(" ".join(command) + "\n" + done.stderr)
-        first = next((line for line in done.stderr.splitlines() if "error" in line), "no error was printed")
-        raise Error(f"the observer for PyTorch {version} does not compile: {first}; the full output is in {log}")
-    part.rename(output)
+def build_in_background(output: Path, command: list[str], version: str) -> Path:
+    with open(output.with_suffix(".lock"), "w") as lock:
+        if output.exists() or not has(lock.fileno()):
+            return output
+        if failure := failed(output, command, version, time.time() - AGAIN):
+            raise Error(failure)
+        words = [sys.executable, "-I", "-S", _compile.__file__, str(lock.fileno()), str(output), *command]
+        quiet = subprocess.DEVNULL
+        try:
+            subprocess.run(words, pass_fds=[lock.fileno()], start_new_session=True, stdin=quiet, stdout=quiet, stderr=quiet, check=True)
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise Error(f"the observer for PyTorch {version} is not compiled yet, and the background process failed: {error}; {BEFOREHAND}") from None
+    return output
+
+
+def has(lock: int) -> bool:
+    """Whether this process holds the lock now. One process of a job compiles while the others wait or go on."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def failed(output: Path, command: list[str], version: str, since: float) -> str:
+    """Why this command failed since then; "" if it did not."""
+    log = output.with_suffix(".log")
+    if not log.exists() or log.stat().st_mtime < since:
+        return ""
+    tried, *lines = log.read_text(errors="replace").splitlines()
+    if tried != " ".join(command):
+        return ""
+    first = next((line for line in lines if "error" in line), "no error was printed")
+    return f"the observer for PyTorch {version} does not compile: {first}; the full output is in {log}; {BEFOREHAND}"
+
+
+def say(what: str) -> None:
+    print(f"stepscope: {what}", file=sys.stderr, flush=True)
