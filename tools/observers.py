@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 
@@ -60,20 +61,24 @@ def build(folder: Path, versions: list[str]) -> None:
     for file in folder.glob("torch-*"):
         file.unlink()
     of_version = listed()
-    for version in versions or of_version:
-        if version not in of_version:
-            sys.exit(f"observers: PyTorch {version} is not in {LIST}; add it, or run: tools/observers.py update")
-        try:
-            kept = torch_headers.headers(version)
-        except (OSError, subprocess.CalledProcessError) as error:
-            why = (getattr(error, "stderr", None) or str(error)).strip().splitlines()[-1]
-            print(f"observers: the wheel gets none for PyTorch {version}: its headers cannot be downloaded: {why}", file=sys.stderr)
-            continue
+    if unknown := [version for version in versions if version not in of_version]:
+        sys.exit(f"observers: PyTorch {unknown[0]} is not in {LIST}; add it, or run: tools/observers.py update")
+    with ThreadPoolExecutor(int(os.environ.get("JOBS") or os.cpu_count() or 1)) as pool:
+        list(pool.map(lambda version: build_version(folder, version, of_version[version]), versions or of_version))
+
+
+def build_version(folder: Path, version: str, abis: list[int]) -> None:
+    try:
+        kept = torch_headers.headers(version)
+    except (OSError, subprocess.CalledProcessError) as error:
+        why = (getattr(error, "stderr", None) or str(error)).strip().splitlines()[-1]
+        print(f"observers: the wheel gets none for PyTorch {version}: its headers cannot be downloaded: {why}", file=sys.stderr)
+        return
+    for abi in abis:
         with tempfile.TemporaryDirectory() as scratch:
             with zipfile.ZipFile(kept) as headers:
                 headers.extractall(scratch)
-            for abi in of_version[version]:
-                compile_one(folder / f"torch-{version}-abi{abi}.so", Path(scratch), Path(scratch) / "torch" / "include", abi)
+            compile_one(folder / f"torch-{version}-abi{abi}.so", Path(scratch), Path(scratch) / "torch" / "include", abi)
 
 
 def compile_one(output: Path, scratch: Path, include: Path, abi: int) -> None:
@@ -86,7 +91,7 @@ def compile_one(output: Path, scratch: Path, include: Path, abi: int) -> None:
         used |= {str(file.relative_to(include)) for file in files if file.is_relative_to(include)}
     if NEEDED not in used:
         sys.exit(f"observers: {include} has no {NEEDED}")
-    run(*compiler, "-shared", "-s", *scratch.glob("*.o"), "-o", output, "-Wl,--no-as-needed", *stand_ins(scratch, compiler))
+    run(*compiler, "-shared", "-s", *scratch.glob("*.o"), "-o", output, "-Wl,-rpath,$ORIGIN/..", "-Wl,--no-as-needed", *stand_ins(scratch, compiler))
     shipped.describe(output, include, used)
     print(f"observers: {output.name}: {output.stat().st_size >> 10} KiB, {len(used)} headers")
 
@@ -96,8 +101,7 @@ def stand_ins(scratch: Path, compiler: list[str]) -> list[Path]:
     made = []
     for name in (*shipped.LIBRARIES, "libstepscope_collect.so"):
         made.append(scratch / name)
-        if not made[-1].exists():
-            run(*compiler, "-shared", "-nostdlib", f"-Wl,-soname,{name}", "-x", "c++", os.devnull, "-o", made[-1])
+        run(*compiler, "-shared", "-nostdlib", f"-Wl,-soname,{name}", "-x", "c++", os.devnull, "-o", made[-1])
     return made
 
 

@@ -1,6 +1,6 @@
-"""Compiles an observer. Also a program for that, which goes on when the program that started it ends: ``_compile.py LOCK OUTPUT COMMAND…``.
+"""Compiles an observer. Also a program for that, which goes on when the program that started it ends: ``_compile.py NICENESS OUTPUT COMMAND…``.
 
-It inherits the open file LOCK, so the lock is held until it has ended. It imports nothing of stepscope.
+It inherits the open file of the lock, so that is held until it has ended. It imports nothing of stepscope.
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-
-NICENESS = 10
 
 
 def compile_to(output: Path, command: list[str]) -> None:
@@ -31,5 +29,5 @@ def compile_to(output: Path, command: list[str]) -> None:
 
 if __name__ == "__main__":
     if os.fork() == 0:
-        os.nice(NICENESS)
+        os.nice(int(sys.argv[1]))
         compile_to(Path(sys.argv[2]), sys.argv[3:])

@@ -43,8 +43,8 @@ def kineto_profile(name: str, arguments: dict[str, Any]) -> Any:
     return original(name)(**given)
 
 
-def kineto_instead(arguments: dict[str, Any]) -> str:
-    """Why ops cannot be recorded now, if torch.profiler can record what was asked for; else "". Has a missing observer compiled meanwhile."""
+def kineto_instead(arguments: dict[str, Any], may_be: bool) -> str:
+    """Why ops cannot be recorded now, if torch.profiler may and can record what was asked for; else "". Has a missing observer compiled meanwhile."""
     activities = arguments.get("activities")
     names_cpu = activities is None or (isinstance(activities, (list, tuple, set)) and any(getattr(one, "name", "") == "CPU" for one in activities))
     if not names_cpu:
@@ -52,15 +52,16 @@ def kineto_instead(arguments: dict[str, Any]) -> str:
     try:
         import torch
 
+        is_able = may_be and torch.autograd.kineto_available() and not needs_ours(arguments)
         if ready(torch) is not None:
             return ""
-        begin_to_compile(torch)
+        begin_to_compile(torch, soon=not is_able)
         reason = COMPILING.format(torch.__version__)
     except (ImportError, ProfilerError):  # said when the recording starts
         return ""
     except Error as error:
         reason = str(error)
-    return reason if not needs_ours(arguments) and torch.autograd.kineto_available() else ""
+    return reason if is_able else ""
 
 
 def needs_ours(arguments: dict[str, Any]) -> bool:

@@ -27,6 +27,8 @@ PACKAGE = Path(__file__).resolve().parent.parent
 SOURCES = PACKAGE / "observer"
 SHIPPED = PACKAGE / "observers"
 
+GIVES_WAY = 10
+"""The niceness of a compile that nobody waits for."""
 AGAIN = 86400.0
 """Seconds after a failed compile before it is tried again in the background."""
 BEFOREHAND = "`python -m stepscope.profiler.prepare` compiles it and says what it needs"
@@ -50,9 +52,12 @@ def ready(torch: Any) -> Path | None:
     return found
 
 
-def begin_to_compile(torch: Any) -> None:
-    """Starts to compile the observer in the background, if no process does. Error if it cannot be, or could not be lately."""
-    in_a_cache(torch, build_in_background)
+def begin_to_compile(torch: Any, *, soon: bool = False) -> None:
+    """Starts to compile the observer in the background, if no process does. Error if it cannot be, or could not be lately.
+
+    ``soon``: a recording will wait for it; otherwise it gives way to the program.
+    """
+    in_a_cache(torch, functools.partial(build_in_background, niceness=0 if soon else GIVES_WAY))
 
 
 @functools.cache
@@ -140,7 +145,7 @@ def build(output: Path, command: list[str], version: str) -> Path:
     with open(output.with_suffix(".lock"), "w") as lock:
         failure = ""
         if not has(lock.fileno()):
-            say(f"the observer for PyTorch {version} is being compiled by another process; waiting for it, about ten seconds")
+            say(f"waiting for the observer for PyTorch {version}, which is being compiled; this happens once and takes about ten seconds")
             fcntl.flock(lock, fcntl.LOCK_EX)
             failure = failed(output, command, version, began)
         if not output.exists() and not failure:
@@ -152,13 +157,13 @@ def build(output: Path, command: list[str], version: str) -> Path:
     return output
 
 
-def build_in_background(output: Path, command: list[str], version: str) -> Path:
+def build_in_background(output: Path, command: list[str], version: str, niceness: int) -> Path:
     with open(output.with_suffix(".lock"), "w") as lock:
         if output.exists() or not has(lock.fileno()):
             return output
         if failure := failed(output, command, version, time.time() - AGAIN):
             raise Error(failure)
-        words = [sys.executable, "-I", "-S", _compile.__file__, str(lock.fileno()), str(output), *command]
+        words = [sys.executable, "-I", "-S", _compile.__file__, str(niceness), str(output), *command]
         quiet = subprocess.DEVNULL
         try:
             subprocess.run(words, pass_fds=[lock.fileno()], start_new_session=True, stdin=quiet, stdout=quiet, stderr=quiet, check=True)

@@ -130,7 +130,11 @@ def test_a_home_that_cannot_be_written(tmp_path):
     pytest.importorskip("torch")
     (tmp_path / "cache").write_text("")
     (tmp_path / "tmp").mkdir()
-    done = without(WITHOUT, XDG_CACHE_HOME=str(tmp_path / "cache"), TMPDIR=str(tmp_path / "tmp"))
+    places = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "TMPDIR": str(tmp_path / "tmp")}
+    prepared = subprocess.run([sys.executable, "-m", "stepscope.profiler.prepare"], capture_output=True, text=True, env={**os.environ, **places})
+    assert prepared.returncode == 0, prepared.stderr
+    done = without(WITHOUT, **places)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["stepscope.profiler._profile True", ""]
-    assert list((tmp_path / "tmp").glob("stepscope-*/observers/torch-*.so"))
+    (made,) = (tmp_path / "tmp").glob("stepscope-*/observers/torch-*.so")
+    assert str(made) in prepared.stdout
