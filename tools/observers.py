@@ -34,14 +34,14 @@ NEEDED = "torch/csrc/distributed/c10d/ParamCommsUtils.hpp"
 
 def package_part(name: str) -> ModuleType:
     """A module of the package that needs nothing else of it."""
-    found = importlib.util.spec_from_file_location(name, ROOT / "python" / "stepscope" / "profiler" / f"{name}.py")
+    found = importlib.util.spec_from_file_location(name, ROOT / "python" / "stepscope" / "profiler" / "_observer" / f"{name}.py")
     assert found is not None and found.loader is not None
     module = importlib.util.module_from_spec(found)
     found.loader.exec_module(module)
     return module
 
 
-shipped = package_part("_shipped")
+shipped = package_part("shipped")
 
 
 def listed() -> dict[str, list[int]]:

@@ -18,9 +18,10 @@ with warnings.catch_warnings():
     torch = pytest.importorskip("torch", reason="needs PyTorch")
 
 import stepscope  # noqa: E402
-from stepscope.profiler import _observer, _shipped  # noqa: E402
+from stepscope.profiler import _observer  # noqa: E402
+from stepscope.profiler._observer import shipped  # noqa: E402
 
-LIMIT = 60.0
+LIMIT = 200.0
 COMPILER = """
 echo compiling >>"$FOLDER/compiles"
 while [ ! -e "$FOLDER/gate" ]; do sleep 0.05; done
@@ -82,7 +83,7 @@ class Machine:
 
 @pytest.fixture
 def machine(tmp_path, monkeypatch):
-    if _shipped.fitting(_observer.SHIPPED, Path(torch.__file__).parent, torch.__version__, _observer.abi_of(torch)):
+    if shipped.fitting(_observer.SHIPPED, Path(torch.__file__).parent, torch.__version__, _observer.abi_of(torch)):
         pytest.skip("the package carries an observer of this PyTorch, so nothing is compiled")
     made = Machine(tmp_path)
     made.works()
@@ -185,34 +186,34 @@ def carried(tmp_path):
         (home / file).parent.mkdir(parents=True, exist_ok=True)
         (home / file).write_text(file)
     folder.mkdir()
-    _shipped.describe(folder / "torch-2.9.1-abi1.so", home / "include", ["c10/b.h", "ATen/a.h"])
+    shipped.describe(folder / "torch-2.9.1-abi1.so", home / "include", ["c10/b.h", "ATen/a.h"])
     return folder, home
 
 
 @pytest.mark.parametrize("version", ["2.9.1", "2.9.0+cpu", "2.9.1+cu128"])
 def test_an_observer_fits_equal_headers(carried, version):
     folder, home = carried
-    assert _shipped.fitting(folder, home, version, 1) == folder / "torch-2.9.1-abi1.so"
+    assert shipped.fitting(folder, home, version, 1) == folder / "torch-2.9.1-abi1.so"
 
 
 @pytest.mark.parametrize(("version", "abi"), [("2.9.1", 0), ("2.10.0", 1), ("2.90.0", 1), ("3.9.1", 1)])
 def test_an_observer_of_another_version_or_abi_does_not_fit(carried, version, abi):
-    assert _shipped.fitting(*carried, version, abi) is None
+    assert shipped.fitting(*carried, version, abi) is None
 
 
 @pytest.mark.parametrize("changed", ["include/ATen/a.h", "include/c10/b.h"])
 def test_an_observer_of_other_headers_does_not_fit(carried, changed):
     folder, home = carried
     (home / changed).write_text("something else")
-    assert _shipped.fitting(folder, home, "2.9.1", 1) is None
+    assert shipped.fitting(folder, home, "2.9.1", 1) is None
     (home / changed).unlink()
-    assert _shipped.fitting(folder, home, "2.9.1", 1) is None
+    assert shipped.fitting(folder, home, "2.9.1", 1) is None
 
 
 def test_an_observer_of_libraries_with_other_names_does_not_fit(carried):
     folder, home = carried
     (home / "lib" / "libc10.so").rename(home / "lib" / "libc10.so.2.9")
-    assert _shipped.fitting(folder, home, "2.9.1", 1) is None
+    assert shipped.fitting(folder, home, "2.9.1", 1) is None
 
 
 def test_the_observer_is_in_the_package_or_in_a_cache_of_ours():

@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from stepscope._errors import Error
-from stepscope.profiler import _compile, _shipped
+from stepscope.profiler._observer import compiling, shipped
 from stepscope.profiler._places import scratch
 
-PACKAGE = Path(__file__).resolve().parent.parent
+PACKAGE = Path(__file__).resolve().parent.parent.parent
 SOURCES = PACKAGE / "observer"
 SHIPPED = PACKAGE / "observers"
 
@@ -63,7 +63,7 @@ def begin_to_compile(torch: Any, *, soon: bool = False) -> None:
 @functools.cache
 def known(torch: Any, *places: str | None) -> Path | None:
     home = Path(torch.__file__).resolve().parent
-    found = _shipped.fitting(SHIPPED, home, torch.__version__, abi_of(torch))
+    found = shipped.fitting(SHIPPED, home, torch.__version__, abi_of(torch))
     if found is not None:
         return found
     name = name_of(torch)
@@ -123,7 +123,7 @@ def arguments(torch: Any) -> list[str]:
     if not (headers / "ATen" / "record_function.h").exists():
         raise Error(f"the headers of PyTorch {torch.__version__} are not in {headers}; on Debian, install libtorch-dev")
     return [
-        *_shipped.flags(abi_of(torch)),
+        *shipped.flags(abi_of(torch)),
         f"-I{SOURCES}", f"-isystem{headers}",
         *[str(file) for file in sorted((SOURCES / "collect" / "torch").glob("*.cpp"))],
         f"-L{home / 'lib'}", "-ltorch_cpu", "-lc10", f"-L{PACKAGE}", "-lstepscope_collect",
@@ -150,7 +150,7 @@ def build(output: Path, command: list[str], version: str) -> Path:
             failure = failed(output, command, version, began)
         if not output.exists() and not failure:
             say(f"compiling the observer for PyTorch {version}; this happens once and takes about ten seconds")
-            _compile.compile_to(output, command)
+            compiling.compile_to(output, command)
             failure = failed(output, command, version, 0)
     if failure:
         raise Error(failure)
@@ -163,7 +163,7 @@ def build_in_background(output: Path, command: list[str], version: str, niceness
             return output
         if failure := failed(output, command, version, time.time() - AGAIN):
             raise Error(failure)
-        words = [sys.executable, "-I", "-S", _compile.__file__, str(niceness), str(output), *command]
+        words = [sys.executable, "-I", "-S", compiling.__file__, str(niceness), str(output), *command]
         quiet = subprocess.DEVNULL
         try:
             subprocess.run(words, pass_fds=[lock.fileno()], start_new_session=True, stdin=quiet, stdout=quiet, stderr=quiet, check=True)

@@ -1,4 +1,4 @@
-"""Compiles an observer. Also a program for that, which goes on when the program that started it ends: ``_compile.py NICENESS OUTPUT COMMAND…``.
+"""Compiles an observer. Also a program for that, which goes on when the program that started it ends: ``compiling.py NICENESS OUTPUT COMMAND…``.
 
 It inherits the open file of the lock, so that is held until it has ended. It imports nothing of stepscope.
 """
