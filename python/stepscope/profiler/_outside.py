@@ -7,6 +7,7 @@ end or change the program: errors are printed, and the program continues.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import multiprocessing.util
 import os
@@ -21,6 +22,7 @@ from stepscope import _collect
 from stepscope._errors import Error
 from stepscope.profiler._dataloader import follow, unfollow
 from stepscope.profiler._gradients import Training
+from stepscope.profiler._observer import begin_to_compile, ready
 from stepscope.profiler._optimizers import watch_optimizers
 from stepscope.profiler._replace import ASKED, replace_torch_profiler
 
@@ -61,6 +63,7 @@ def watch(options: Options) -> None:
     if "wait" in options:
         from stepscope.profiler._control import listen
 
+        have_observer()
         listen(outside)
     else:
         outside.ask(options)
@@ -95,6 +98,14 @@ def is_forked_from(files: tuple[str, ...]) -> bool:
     while frame is not None and not frame.f_code.co_filename.endswith(files):
         frame = frame.f_back
     return frame is not None
+
+
+def have_observer() -> None:
+    """Has it compiled before the first `stepscope attach`, which says what went wrong."""
+    torch = sys.modules["torch"]
+    with contextlib.suppress(Error):
+        if ready(torch) is None:
+            begin_to_compile(torch)
 
 
 def complain(error: Exception) -> None:

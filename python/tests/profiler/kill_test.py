@@ -38,7 +38,7 @@ def program(path, done):
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_kill_leaves_every_committed_record(tmp_path):
-    with profile(activities=[ProfilerActivity.CPU]):  # compiles the observer
+    with profile(activities=[ProfilerActivity.CPU]):  # loads the observer
         leaf(torch.ones(4))
     moments = random.Random(0)
     for kill in range(KILLS):
