@@ -159,6 +159,12 @@ struct Memory : Record {
 static_assert(sizeof(Memory) == 32);
 inline constexpr std::uint32_t kNotInTotal = 1U << 16;
 
+/// Memory of a device as its allocator reports it, with the bytes that are then allocated and reserved.
+struct DeviceMemory : Memory {
+  std::uint64_t allocated, reserved;
+};
+static_assert(sizeof(DeviceMemory) == 48);
+
 struct ClockRecord : Record {
   ClockPair pair;
 };
