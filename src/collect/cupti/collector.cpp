@@ -19,6 +19,7 @@
 #include "collect/cupti/buffers.h"
 #include "collect/cupti/cupti.h"
 #include "collect/cupti/decoder.h"
+#include "collect/cupti/graph_nodes.h"
 #include "collect/cupti/library.h"
 #include "collect/cupti/session.h"
 
@@ -101,7 +102,11 @@ std::uint64_t timestamp() {
   return static_cast<std::uint64_t>(nanoseconds(ours ? CLOCK_MONOTONIC : CLOCK_REALTIME));
 }
 
-void ignore(void*, std::uint32_t, std::uint32_t, const void*) {}
+void called_back(void*, std::uint32_t domain, std::uint32_t number, const void* data) {
+  const Collector& c = collector();
+  if (domain == kResource && c.attached.load(std::memory_order_acquire) && !c.exiting.load())
+    record_graph_node(*c.library, number, data);
+}
 
 // The thread that reads buffers.
 
@@ -206,6 +211,9 @@ Result enable_all(Collector& c) {
   for (const std::uint32_t kind : {kMemcpy, kMemcpyPeer, kMemset, kSynchronization, kCudaEvent, kOverhead})
     enable(c, kind);
   enable_calls(c);
+  if (c.library->version >= kHasGraphs && c.library->graph_node_id != nullptr)
+    for (const std::uint32_t callback : {kNodeCreated, kNodeCloned})
+      c.session.enable_callback(kResource, callback);
   return kSuccess;
 }
 
@@ -253,7 +261,7 @@ int undo(Collector& c, Result result, std::string& why) {
 int attach(Collector& c, std::string& why) {
   if (const int error = prepare(c, why); error != 0) return error;
   std::string holder;
-  const Callbacks callbacks{ignore, request_buffer, complete_buffer, request_shared, complete_shared};
+  const Callbacks callbacks{called_back, request_buffer, complete_buffer, request_shared, complete_shared};
   if (const Result result = c.session.open(*c.library, callbacks, holder); result != kSuccess) {
     why = words_of(*c.library, result);
     if (!holder.empty()) why += "; it is " + holder;
