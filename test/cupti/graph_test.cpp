@@ -1,6 +1,7 @@
 // Work of CUDA graphs, and the ops that captured it.
 #include <thread>
 
+#include "analyze/kernels/kernels.h"
 #include "cupti/recorded_step.h"
 #include "derive/captured_ops.h"
 
@@ -63,6 +64,22 @@ TEST_F(CuptiGraph, EachReplayNamesTheOpsThatCapturedItsWork) {
   EXPECT_EQ(trace.ranks[0].events.op[kernel], trace::kNoRow);  // a replay has no op around it
   EXPECT_EQ(arg(trace, kernel, "graph node id"), 101);
   EXPECT_EQ(trace.notes, Texts{});
+}
+
+TEST_F(CuptiGraph, KernelsArePutWithThatOp) {
+  start();
+  capture();
+  replay();
+  launch();
+  stop();
+  const trace::Trace trace = read();
+  Texts ops;
+  for (const analyze::KernelTimes& kernel :
+       analyze::kernels_of(trace, analyze::StepChoice(report::Params()), analyze::KernelsBy::properties)
+           .kernels)
+    ops.push_back(kernel.op);
+  std::sort(ops.begin(), ops.end());
+  EXPECT_EQ(ops, (Texts{"", "aten::mm"}));
 }
 
 TEST_F(CuptiGraph, AReplayInsideAnOpKeepsBoth) {
