@@ -148,7 +148,8 @@ class Run(unittest.TestCase):
         self.assertEqual(subprocess.run(["sh", "-n", HERE / "run.sh"]).returncode, 0)
 
     def test_without_a_gpu_it_says_so(self):
-        done = subprocess.run(["sh", HERE / "run.sh", "/dev/null"], env={"PATH": "/usr/bin:/bin", "PYTHON": "/bin/false"}, capture_output=True, text=True)
+        bare = {"PATH": "/usr/bin:/bin", "PYTHON": "/bin/false"}
+        done = subprocess.run(["sh", HERE / "run.sh", "/dev/null"], env=bare, capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stderr), (2, "run.sh: /bin/false has no PyTorch that sees a GPU; set PYTHON to one that has\n"))
 
 
