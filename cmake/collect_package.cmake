@@ -2,7 +2,8 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(STEPSCOPE_OBSERVER_SOURCES collect/clock.h collect/recorder.h collect/torch/collective.h collect/torch/lookups.h
+set(STEPSCOPE_OBSERVER_SOURCES collect/clock.h collect/recorder.h collect/torch/collective.h collect/torch/device_memory.cpp
+                               collect/torch/device_memory.h collect/torch/lookups.h
                                collect/torch/memory.cpp collect/torch/observer.cpp collect/torch/padding.h collect/torch/shapes.h collect/torch/signature.h record/format.h record/signature.h)
 
 target_include_directories(stepscope_collect INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

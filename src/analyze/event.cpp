@@ -4,6 +4,7 @@
 #include "analyze/derived.h"
 #include "analyze/list.h"
 #include "analyze/question.h"
+#include "derive/captured_ops.h"
 #include "report/sheet.h"
 #include "report/statistics.h"
 
@@ -69,6 +70,8 @@ void add_derived(Facts& out, const trace::Trace& trace, const Rank& rank, Row ro
   if (is_host_range(e.kind[row])) add("depth", std::to_string(e.depth[row]));
   add("parent", reference(trace, rank, e.parent[row]));
   add("op", reference(trace, rank, e.op[row]));
+  if (is_device_work(e.kind[row]))
+    add("captured by", reference(trace, rank, derive::CapturedOps(trace, rank).of(row)));
   add("launch", reference(trace, rank, e.launch[row]));
   add("work", std::string(work_name(e.work[row])));
   constexpr int kMaxListed = 1'000;

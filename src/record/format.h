@@ -84,6 +84,7 @@ enum class Type : std::uint16_t {
   short_backward_op,  ///< likewise, of the backward pass
   sample = 20,
   counter,
+  graph_node,
   device_session = 32,
   device_clock,
   device_attributes,
@@ -158,6 +159,19 @@ struct Memory : Record {
 };
 static_assert(sizeof(Memory) == 32);
 inline constexpr std::uint32_t kNotInTotal = 1U << 16;
+
+/// Memory of a device as its allocator reports it, with the bytes that are then allocated and reserved.
+struct DeviceMemory : Memory {
+  std::uint64_t allocated, reserved;
+};
+static_assert(sizeof(DeviceMemory) == 48);
+
+/// A node of a CUDA graph that a call of this thread made. Device work names the node that it ran for.
+struct GraphNode : Record {
+  std::uint64_t tick, node;
+  std::uint64_t original;  ///< 0; of a node that was copied with its graph: the node that it was copied from
+};
+static_assert(sizeof(GraphNode) == 32);
 
 struct ClockRecord : Record {
   ClockPair pair;

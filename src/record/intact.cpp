@@ -22,7 +22,7 @@ std::size_t shortest(Type type) {
                                           sizeof(Text),
                                           sizeof(ShortOp),
                                           sizeof(ShortOp)};
-  static constexpr std::size_t kPython[] = {sizeof(Sample), sizeof(Counter)};
+  static constexpr std::size_t kPython[] = {sizeof(Sample), sizeof(Counter), sizeof(GraphNode)};
   static constexpr std::size_t kDevice[] = {
       sizeof(DeviceSession),   sizeof(DeviceClockPair), sizeof(DeviceAttributes), sizeof(DeviceContext),
       sizeof(Kernel),          sizeof(Memcpy),          sizeof(Memset),           sizeof(ApiCall),

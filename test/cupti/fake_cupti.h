@@ -6,7 +6,7 @@
 #include <cstdint>
 
 struct FakeOptions {
-  std::uint32_t version = 28;    ///< 18 (CUDA 11.8), 28 (12.9), 130202 or 130500
+  std::uint32_t version = 28;    ///< 18 (CUDA 11.8), 28 (12.9), 130202 or 130500, the last with several tools
   std::size_t buffer_bytes = 0;  ///< max bytes used of each buffer; 0: all
   bool shuffled = false;         ///< the records of a buffer are in no order
   bool work_first = false;       ///< a call's record comes after the record of the work it started
@@ -31,10 +31,12 @@ struct FakeCall {
   std::uint32_t grid = 108, block = 128, registers = 32, static_shared = 0, dynamic_shared = 0;
   std::uint64_t bytes = 0;
   std::uint8_t copy_kind = 1, from = 1, to = 3;
-  std::uint32_t to_device = 1;         ///< for a copy between devices
-  std::uint32_t graph = 0, works = 1;  ///< number of pieces of work, one after the other
-  bool runs_on = false;                ///< the work has not ended yet
-  std::uint32_t wait = 0;              ///< kind of a synchronization record; 0: none
+  std::uint32_t to_device = 1;  ///< for a copy between devices
+  std::uint32_t works = 1;      ///< number of pieces of work, one after the other
+  std::uint32_t graph = 0;
+  std::uint64_t node = 0;  ///< of the graph
+  bool runs_on = false;    ///< the work has not ended yet
+  std::uint32_t wait = 0;  ///< kind of a synchronization record; 0: none
   std::uint32_t event = 0xFFFF'FFFF;
   bool records_event = false;
 };
@@ -44,6 +46,8 @@ struct FakeCupti {
   /// Returns the call's correlation id.
   std::uint32_t (*call)(const FakeCall&);
   void (*overhead)(std::uint32_t kind, std::int64_t duration);
+  /// Adds a node to a graph; `original` > 0: as a copy of that node, when its graph is instantiated.
+  void (*node)(std::uint64_t id, std::uint64_t original);
   /// Acts as a thread that runs late: takes a buffer, and later completes it with one record.
   std::uint8_t* (*take_buffer)();
   void (*complete_buffer)(std::uint8_t* buffer);

@@ -48,7 +48,7 @@ Bytes kernel_record(const Strides& strides, const FakeCall& call, std::int64_t b
   put(record, 80, call.dynamic_shared);
   put(record, 92, correlation);
   put(record, 104, call.kernel_name);
-  put(record, 144, (std::uint64_t{call.graph} << 32) | 5);
+  put(record, 144, call.node);
   put(record, 156, call.graph);
   return record;
 }
@@ -73,6 +73,8 @@ Bytes copy_record(const Strides& strides, const FakeCall& call, std::int64_t beg
     put(record, 56, call.context + 1);
   }
   put(record, peer ? 60 : 44, correlation);
+  put(record, peer ? 72 : 64, call.node);
+  put(record, peer ? 80 : 72, call.graph);
   return record;
 }
 
@@ -87,6 +89,8 @@ Bytes fill_record(const Strides& strides, const FakeCall& call, std::int64_t beg
   put(record, 40, call.stream);
   put(record, 44, correlation);
   put(record, 50, static_cast<std::uint16_t>(call.to));
+  put(record, 64, call.node);
+  put(record, 72, call.graph);
   return record;
 }
 

@@ -42,6 +42,11 @@ Bytes copy_record(const Strides& strides, const FakeCall& call, std::int64_t beg
                   std::uint32_t correlation);
 Bytes fill_record(const Strides& strides, const FakeCall& call, std::int64_t begin, std::int64_t end,
                   std::uint32_t correlation);
+/// A node of a graph, as CUDA hands it out.
+struct Node {
+  std::uint64_t id;
+};
+
 Bytes context_record(const Strides& strides, std::uint32_t context, std::uint32_t device);
 /// The record of an A100.
 Bytes device_record(const Strides& strides, std::uint32_t device);

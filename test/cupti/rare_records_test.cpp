@@ -9,6 +9,7 @@ TEST_F(Cupti, GraphsPeersWaitsAndOverhead) {
   FakeCall graph;
   graph.name = "cudaGraphLaunch";
   graph.graph = 3;
+  graph.node = (std::uint64_t{3} << 32) | 5;
   graph.works = 4;
   launch(graph);
   FakeCall peer;

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Checks the collector of NVIDIA GPUs against torch.profiler: the same program under both, five times each, in
-# processes of their own; kernels, counts and times must agree. For a machine with an NVIDIA GPU, a compiler and
-# a Python with PyTorch for CUDA. Runs unattended; writes a Markdown table to RESULT (default: gpu-check.md).
+# Checks the collector of NVIDIA GPUs against torch.profiler, in processes of their own: training (five times each), device memory, CUDA
+# graphs, Triton kernels, several tools at once. For a machine with an NVIDIA GPU, a compiler and a Python with PyTorch for CUDA. Runs
+# unattended, for at most nine minutes once it is built; writes one Markdown table to RESULT (default: gpu-check.md). A check that fails, hangs
+# or finds no time is a line of that table; the others go on.
 #
 #   test/gpu/run.sh [RESULT]          PYTHON=python3 names the Python
 #
@@ -27,24 +28,39 @@ fi
 if [ -z "${STEPSCOPE_TESTS:-}" ]; then
   echo "run.sh: building the tests" >&2
   cmake -S "$root" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSTEPSCOPE_BENCH=OFF >"$work/build.log"
-  cmake --build "$work/build" --target stepscope_tests >>"$work/build.log"
+  cmake --build "$work/build" --target stepscope_tests >>"$work/build.log" || echo "run.sh: the tests do not build" >&2
 fi
 
-echo "run.sh: the collector's own tests, with this machine's CUPTI" >&2
+deadline=$(($(date +%s) + 540))
+
 cupti=$("$python" -c '
 import torch
 torch.zeros(1, device="cuda")
 paths = {line.split()[-1] for line in open("/proc/self/maps") if "libcupti.so" in line}
 print(min(paths, default=""))')
 [ -z "$cupti" ] || export STEPSCOPE_REAL_CUPTI="$cupti"
-status=0
-"$tests" --gtest_filter='*Cupti*' --gtest_brief=1 || status=1
+echo "run.sh: the collector's own tests, with this machine's CUPTI" >&2
+timeout 120 "$tests" --gtest_filter='*Cupti*' --gtest_brief=1 --gtest_output="json:$work/tests.json" >&2 || true
 
 PYTHONPATH="$package" "$python" -m stepscope.profiler.prepare >&2
+# check CHECK PROFILER ROUND
+check() {
+  output=$work/$1.$2.$3
+  left=$((deadline - $(date +%s)))
+  [ $left -gt 0 ] || { echo "no time was left for it" >"$output.log" && return; }
+  PYTHONPATH="$package" timeout $((left < 60 ? left : 60)) "$python" "$root/test/gpu/workload.py" "$1" "$2" "$output.json" >"$output.log" 2>&1 || {
+    echo "run.sh: $1 under $2 failed:" >&2
+    tail -n 5 "$output.log" >&2
+    rm -f "$output.json"
+  }
+}
+for name in memory graph triton; do
+  echo "run.sh: $name" >&2
+  for profiler in torch stepscope; do check $name $profiler 1; done
+done
 for round in 1 2 3 4 5; do
-  echo "run.sh: round $round of 5" >&2
-  "$python" "$root/test/gpu/workload.py" torch "$work/torch$round.json"
-  PYTHONPATH="$package" "$python" "$root/test/gpu/workload.py" stepscope "$work/stepscope$round.json"
+  echo "run.sh: training, round $round of 5" >&2
+  for profiler in torch stepscope; do check training $profiler $round; done
 done
 
 {
@@ -56,6 +72,7 @@ print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, CUDA {torch
   echo "CUPTI: ${cupti:-not loaded by PyTorch}"
   echo
 } >"$result"
-"$python" "$root/test/gpu/compare.py" "$work"/torch?.json -- "$work"/stepscope?.json >>"$result" || status=1
+status=0
+"$python" "$root/test/gpu/compare.py" "$work" >>"$result" || status=1
 cat "$result"
 exit $status

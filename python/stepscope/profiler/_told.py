@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from stepscope import _collect
+from stepscope.profiler._triton import tell_triton
 
 Told = list[tuple[Any, str, Any]]
 
@@ -16,6 +17,7 @@ told: Told = []
 def tell_torch(recording: bool) -> None:
     torch = sys.modules.get("torch")
     tell = getattr(sys.modules.get("torch.autograd.profiler"), "_set_is_profiler_enabled", None)  # from PyTorch 2.1 on
+    tell_triton(recording)
     if torch is None:
         return
     its_own_runs = own_profiler_runs(torch)

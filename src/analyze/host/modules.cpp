@@ -6,6 +6,7 @@
 #include "analyze/list.h"
 #include "analyze/question.h"
 #include "derive/call_paths.h"
+#include "derive/captured_ops.h"
 #include "report/sheet.h"
 #include "report/statistics.h"
 
@@ -34,9 +35,11 @@ Modules modules_of(const trace::Trace& trace, const Rank& rank, const StepChoice
   Modules out{module_paths(trace, rank, choice), {}, {}};
   out.device_self.assign(out.in.paths.size(), 0);
   out.backward_self.assign(out.in.paths.size(), 0);
+  const derive::CapturedOps captured(trace, rank);
   for (const Row row : rank.device_rows()) {
     if (!is_device_work(e.kind[row]) || !choice.includes(rank, row)) continue;
-    const Row from = derive::launched_from(e, row);
+    const Row maker = captured.of(row);
+    const Row from = maker != kNoRow ? maker : derive::launched_from(e, row);
     const PathId own = from == kNoRow ? kNoPath : out.in.host.path[from];
     const PathId forward = from == kNoRow ? kNoPath : out.in.backward[from];
     std::int64_t& sum = own != kNoPath       ? out.device_self[own]

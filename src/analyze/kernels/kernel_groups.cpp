@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/key_hash.h"
+#include "derive/captured_ops.h"
 #include "report/statistics.h"
 
 namespace stepscope::analyze {
@@ -28,6 +29,7 @@ class Groups {
       : trace_(trace),
         rank_(rank),
         by_(by),
+        captured_(trace, rank),
         grid_(trace, rank, "grid"),
         block_(trace, rank, "block"),
         registers_(trace, rank, "registers per thread"),
@@ -72,7 +74,7 @@ class Groups {
     KernelKey key{rank_.events.name[row]};
     std::uint32_t* slot = nullptr;
     if (by_ == KernelsBy::properties) {
-      const Row op = rank_.events.op[row];
+      const Row op = captured_.or_launcher(row);
       key = {key.name,
              op == trace::kNoRow ? trace::kEmptyString : rank_.events.name[op],
              grid_.id(row),
@@ -93,6 +95,7 @@ class Groups {
   const trace::Trace& trace_;
   const Rank& rank_;
   KernelsBy by_;
+  derive::CapturedOps captured_;
   ArgReader grid_, block_, registers_, shared_memory_, blocks_per_sm_, occupancy_;
   std::vector<std::uint32_t> by_name_;
   std::unordered_map<KernelKey, std::uint32_t, GroupHash> by_key_;

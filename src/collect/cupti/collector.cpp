@@ -19,7 +19,9 @@
 #include "collect/cupti/buffers.h"
 #include "collect/cupti/cupti.h"
 #include "collect/cupti/decoder.h"
+#include "collect/cupti/graph_nodes.h"
 #include "collect/cupti/library.h"
+#include "collect/cupti/session.h"
 
 namespace stepscope::collect::cupti {
 namespace {
@@ -34,7 +36,7 @@ struct Collector {
 
   bool is_prepared = false;
   const Library* library = nullptr;
-  void* subscriber = nullptr;
+  Session session;
   std::vector<std::uint32_t> enabled;
   Buffers buffers;
   std::atomic<std::uint64_t> discarded{0};  // bytes
@@ -86,21 +88,31 @@ void complete_buffer(void*, std::uint32_t, std::uint8_t* buffer, std::size_t, st
   wake(c);
 }
 
+void request_shared(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records, void*) {
+  request_buffer(buffer, bytes, most_records);
+}
+
+void complete_shared(std::uint8_t* buffer, std::size_t bytes, std::size_t valid, void*) {
+  complete_buffer(nullptr, 0, buffer, bytes, valid);
+}
+
 /// While we do not record, other users of CUPTI get its default clock.
 std::uint64_t timestamp() {
   const bool ours = collector().attached.load(std::memory_order_relaxed);
   return static_cast<std::uint64_t>(nanoseconds(ours ? CLOCK_MONOTONIC : CLOCK_REALTIME));
 }
 
-void ignore(void*, std::uint32_t, std::uint32_t, const void*) {}
+void called_back(void*, std::uint32_t domain, std::uint32_t number, const void* data) {
+  const Collector& c = collector();
+  if (domain == kResource && c.attached.load(std::memory_order_acquire) && !c.exiting.load())
+    record_graph_node(*c.library, number, data);
+}
 
 // The thread that reads buffers.
 
 std::size_t dropped_records(Collector& c) {
   std::size_t dropped = 0;
-  unless_exiting(c, [&] {
-    if (c.library->dropped(nullptr, 0, &dropped) != kSuccess) dropped = 0;
-  });
+  unless_exiting(c, [&] { dropped = c.session.dropped(); });
   return dropped;
 }
 
@@ -118,7 +130,7 @@ void run(Collector& c) {
     if (::poll(&ready, 1, kFlushEvery) > 0) {
       [[maybe_unused]] const auto read = ::read(c.wake, &count, sizeof count);
     } else {
-      unless_exiting(c, [&] { c.library->flush(0); });
+      unless_exiting(c, [&] { c.session.flush(0); });
     }
     std::unique_lock lock(c.turn);
     const std::uint64_t asked = c.asked;
@@ -143,7 +155,7 @@ void wait_for_a_turn(Collector& c, bool stop) {
 }
 
 void start_reading(Collector& c, record::DeviceClock clock, bool has_thread_ids) {
-  c.decoder = std::make_unique<Decoder>(*c.library, clock, has_thread_ids);
+  c.decoder = std::make_unique<Decoder>(c.session, clock, has_thread_ids);
   c.stop = false;
   c.asked = c.done = 0;
   sigset_t all, before;
@@ -160,24 +172,8 @@ void stop_reading(Collector& c) {
 
 // Attaching.
 
-/// Name of the tool that is subscribed to CUPTI, which allows only one; "" with older libraries.
-std::string holder_of(const Library& library) {
-  if (library.subscribe_v2 == nullptr) return "";
-  char name[128] = {};
-  SubscriberParams params{};
-  params.bytes = sizeof params;
-  params.holder = name;
-  params.holder_bytes = sizeof name;
-  void* subscriber = nullptr;
-  if (library.subscribe_v2(&subscriber, ignore, nullptr, &params) == kSuccess)
-    library.unsubscribe(subscriber);
-  name[sizeof name - 1] = '\0';
-  return name;
-}
-
 Result enable(Collector& c, std::uint32_t kind, bool dump = false) {
-  const bool can_dump = dump && c.library->enable_and_dump != nullptr;
-  const Result result = can_dump ? c.library->enable_and_dump(kind) : c.library->enable(kind);
+  const Result result = dump ? c.session.enable_and_dump(kind) : c.session.enable(kind);
   if (result == kSuccess) c.enabled.push_back(kind);
   return result;
 }
@@ -196,18 +192,16 @@ void for_each_unrecorded(const Library& library, std::uint32_t domain, Take take
 
 /// Turns off the calls that we do not record if the library can select them; else the decoder drops them.
 void enable_calls(Collector& c) {
-  const Library& library = *c.library;
   enable(c, kRuntime);
   enable(c, kDriver);
-  if (library.version < kHasSingleApis || library.enable_driver_api == nullptr ||
-      library.enable_runtime_api == nullptr)
-    return;
-  for_each_unrecorded(library, kRuntimeApi, [&](std::uint32_t call) { library.enable_runtime_api(call, 0); });
-  for_each_unrecorded(library, kDriverApi, [&](std::uint32_t call) { library.enable_driver_api(call, 0); });
+  if (!c.session.can_disable_calls()) return;
+  for (const std::uint32_t domain : {kRuntimeApi, kDriverApi})
+    for_each_unrecorded(*c.library, domain,
+                        [&](std::uint32_t call) { c.session.disable_call(domain, call); });
 }
 
 void disable_all(Collector& c) {
-  for (const std::uint32_t kind : c.enabled) c.library->disable(kind);
+  for (const std::uint32_t kind : c.enabled) c.session.disable(kind);
   c.enabled.clear();
 }
 
@@ -217,6 +211,9 @@ Result enable_all(Collector& c) {
   for (const std::uint32_t kind : {kMemcpy, kMemcpyPeer, kMemset, kSynchronization, kCudaEvent, kOverhead})
     enable(c, kind);
   enable_calls(c);
+  if (c.library->version >= kHasGraphs && c.library->graph_node_id != nullptr)
+    for (const std::uint32_t callback : {kNodeCreated, kNodeCloned})
+      c.session.enable_callback(kResource, callback);
   return kSuccess;
 }
 
@@ -253,30 +250,28 @@ int prepare(Collector& c, std::string& why) {
 
 int undo(Collector& c, Result result, std::string& why) {
   disable_all(c);
-  c.library->flush(kFlushForced);
+  c.session.flush(kFlushForced);
   stop_reading(c);
   c.attached = false;
-  c.library->unsubscribe(c.subscriber);
+  c.session.close();
   why = words_of(*c.library, result);
   return errno_of(result);
 }
 
 int attach(Collector& c, std::string& why) {
   if (const int error = prepare(c, why); error != 0) return error;
-  const Library& library = *c.library;
-  if (const Result result = library.subscribe(&c.subscriber, ignore, nullptr); result != kSuccess) {
-    why = words_of(library, result);
-    const std::string holder = result == kHeldByAnother ? holder_of(library) : "";
+  std::string holder;
+  const Callbacks callbacks{called_back, request_buffer, complete_buffer, request_shared, complete_shared};
+  if (const Result result = c.session.open(*c.library, callbacks, holder); result != kSuccess) {
+    why = words_of(*c.library, result);
     if (!holder.empty()) why += "; it is " + holder;
     return errno_of(result);
   }
-  const bool has_thread_ids =
-      library.thread_id_type != nullptr && library.thread_id_type(kSystemThreadIds) == kSuccess;
+  const bool has_thread_ids = c.session.use_system_thread_ids() == kSuccess;
   c.attached = true;
-  const bool has_clock =
-      library.register_timestamp != nullptr && library.register_timestamp(timestamp) == kSuccess;
+  const bool has_clock = c.session.use_clock(timestamp) == kSuccess;
   start_reading(c, has_clock ? record::DeviceClock::monotonic : record::DeviceClock::library, has_thread_ids);
-  Result result = library.register_buffers(request_buffer, complete_buffer);
+  Result result = c.session.register_buffers();
   if (result == kSuccess) result = enable_all(c);
   return result == kSuccess ? 0 : undo(c, result, why);
 }
@@ -322,7 +317,7 @@ int stepscope_cupti_flush() {
   Collector& c = collector();
   const std::scoped_lock lock(c.control);
   if (!c.attached) return ENXIO;
-  unless_exiting(c, [&] { c.library->flush(0); });
+  unless_exiting(c, [&] { c.session.flush(0); });
   wait_for_a_turn(c, false);
   return 0;
 }
@@ -334,13 +329,13 @@ int stepscope_cupti_detach() {
   if (!c.attached) return ENXIO;
   // First flush what is complete: a forced flush sets the end of running work to 0 for good.
   unless_exiting(c, [&] {
-    c.library->flush(0);
+    c.session.flush(0);
     disable_all(c);
-    c.library->flush(kFlushForced);
+    c.session.flush(kFlushForced);
   });
   stop_reading(c);
   c.attached = false;
-  unless_exiting(c, [&] { c.library->unsubscribe(c.subscriber); });
+  unless_exiting(c, [&] { c.session.close(); });
   return 0;
 }
 }

@@ -10,7 +10,8 @@
 namespace stepscope::collect::cupti {
 
 using Result = int;
-inline constexpr Result kSuccess = 0, kNotInitialized = 15, kHeldByAnother = 39, kUnknownError = 999;
+inline constexpr Result kSuccess = 0, kNotInitialized = 15, kNotSupported = 27, kHeldByAnother = 39,
+                        kUnknownError = 999;
 
 enum Kind : std::uint32_t {
   kMemcpy = 1,
@@ -26,18 +27,26 @@ enum Kind : std::uint32_t {
   kSynchronization = 38
 };
 
-enum Domain : std::uint32_t { kDriverApi = 1, kRuntimeApi = 2 };
+enum Domain : std::uint32_t { kDriverApi = 1, kRuntimeApi = 2, kResource = 3 };
+/// Callbacks of kResource: a node was added to a graph, or copied with its graph.
+inline constexpr std::uint32_t kNodeCreated = 13, kNodeCloned = 20;
+/// Attributes of a subscriber.
+inline constexpr std::uint32_t kThreadIdType = 21, kTimestampCallback = 22;
 
 inline constexpr std::uint32_t kFlushForced = 1;
 inline constexpr std::uint32_t kSystemThreadIds = 1;
 
 /// Versions of the library: 18 is CUDA 11.8, 23 is 12.5, 27 is 12.9, and then 130000 is 13.0.
-inline constexpr std::uint32_t kOldest = 13, kHasGraphs = 18, kHasSingleApis = 23, kMayRefuseBuffers = 27;
+inline constexpr std::uint32_t kOldest = 13, kHasGraphs = 18, kHasSingleApis = 23, kMayRefuseBuffers = 27,
+                               kHasSharing = 130300;
 
 using RequestBuffer = void (*)(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records);
 using CompleteBuffer = void (*)(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes,
                                 std::size_t valid);
-using Callback = void (*)(void*, std::uint32_t, std::uint32_t, const void*);
+using RequestBufferV2 = void (*)(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records, void*);
+using CompleteBufferV2 = void (*)(std::uint8_t* buffer, std::size_t bytes, std::size_t valid, void*);
+using TimestampCallback = std::uint64_t (*)();
+using Callback = void (*)(void*, std::uint32_t domain, std::uint32_t number, const void* data);
 
 /// Parameters of cuptiSubscribe_v2.
 struct SubscriberParams {
@@ -47,6 +56,15 @@ struct SubscriberParams {
   std::size_t holder_bytes;
   std::uint8_t allow_others;
   std::uint8_t pad[7];
+};
+
+/// What callbacks of kResource get, and where `about` points for those of graphs.
+struct ResourceData {
+  void *context, *stream;
+  const struct GraphData* about;
+};
+struct GraphData {
+  void *graph, *original_graph, *node, *original_node;
 };
 
 /// The field of a record at `offset`.

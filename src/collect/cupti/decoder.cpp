@@ -122,7 +122,7 @@ void Decoder::tell_clock(Thread& thread) {
   for (int i = 0; i < 64; ++i) {
     std::uint64_t now = 0;
     const std::int64_t before = nanoseconds(CLOCK_MONOTONIC);
-    if (library_.get_timestamp(&now) != kSuccess) return;
+    if (session_.timestamp(now) != kSuccess) return;
     const std::int64_t width = nanoseconds(CLOCK_MONOTONIC) - before;
     if (width >= narrowest) continue;
     narrowest = width;
@@ -142,7 +142,7 @@ void Decoder::tell_device(Thread& thread, std::size_t index) {
 
 void Decoder::read(std::uint8_t* buffer, std::size_t valid) {
   std::uint8_t* at = nullptr;
-  while (valid > 0 && library_.next_record(buffer, valid, &at) == kSuccess) {
+  while (valid > 0 && session_.next_record(buffer, valid, &at) == kSuccess) {
     const auto from = static_cast<std::size_t>(at - buffer);
     if (at < buffer || from + sizeof(std::uint32_t) > valid) break;
     record(at, valid - from);

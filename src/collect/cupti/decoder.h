@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "collect/cupti/library.h"
+#include "collect/cupti/session.h"
 #include "collect/recorder.h"
 #include "record/device/format.h"
 
@@ -17,8 +17,8 @@ bool is_recorded(std::uint32_t domain, std::string_view name);
 
 class Decoder {
  public:
-  Decoder(const Library& library, record::DeviceClock clock, bool has_thread_ids)
-      : library_(library), clock_(clock), has_thread_ids_(has_thread_ids) {}
+  Decoder(const Session& session, record::DeviceClock clock, bool has_thread_ids)
+      : session_(session), library_(session.library()), clock_(clock), has_thread_ids_(has_thread_ids) {}
 
   /// Reads the records in the first `valid` bytes of `buffer`.
   void read(std::uint8_t* buffer, std::size_t valid);
@@ -51,6 +51,7 @@ class Decoder {
   const Api& api(std::uint32_t domain, std::uint32_t number);
   bool has_graphs() const { return library_.version >= kHasGraphs; }
 
+  const Session& session_;
   const Library& library_;
   const record::DeviceClock clock_;
   const bool has_thread_ids_;

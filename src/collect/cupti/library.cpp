@@ -102,7 +102,22 @@ const char* resolve_all(void* handle, Library& library) {
   resolve(handle, "cuptiActivityEnableRuntimeApi", library.enable_runtime_api);
   resolve(handle, "cuptiSubscribe_v2", library.subscribe_v2);
   resolve(handle, "cuptiGetResultString", library.result_text);
+  resolve(handle, "cuptiEnableCallback", library.enable_callback);
+  resolve(handle, "cuptiGetGraphNodeId", library.graph_node_id);
   return missing;
+}
+
+bool resolve_shared(void* handle, Library::Shared& shared) {
+  return resolve(handle, "cuptiGetTimestamp_v2", shared.get_timestamp) &&
+         resolve(handle, "cuptiActivityRegisterCallbacks_v2", shared.register_buffers) &&
+         resolve(handle, "cuptiActivityEnable_v2", shared.enable) &&
+         resolve(handle, "cuptiActivityEnableAndDump_v2", shared.enable_and_dump) &&
+         resolve(handle, "cuptiActivityDisable_v2", shared.disable) &&
+         resolve(handle, "cuptiActivityGetNextRecord_v2", shared.next_record) &&
+         resolve(handle, "cuptiActivityGetNumDroppedRecords_v2", shared.dropped) &&
+         resolve(handle, "cuptiActivitySetAttribute_v2", shared.set_attribute) &&
+         resolve(handle, "cuptiActivityEnableDriverApi_v2", shared.enable_driver_api) &&
+         resolve(handle, "cuptiActivityEnableRuntimeApi_v2", shared.enable_runtime_api);
 }
 
 /// Without a driver, every call of CUDA 13.5's CUPTI fails, and CUDA 13.2's crashes when asked for its
@@ -130,6 +145,8 @@ int find_library(const Library*& library, std::string& why) {
     why = "libcupti is version " + std::to_string(found.version) + ", older than CUDA 11";
     return ENOENT;
   }
+  found.can_share =
+      found.version >= kHasSharing && found.subscribe_v2 != nullptr && resolve_shared(handle, found.shared);
   library = &found;
   return 0;
 }

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "collect/recorder.h"
+#include "collect/torch/device_memory.h"
 
 namespace stepscope::collect {
 namespace {
@@ -190,9 +191,11 @@ Around* around = nullptr;
 
 extern "C" {
 
-/// Installs the allocator. Returns 0, or 1 if another allocator takes precedence.
+/// Installs the allocator, and watches those of devices. Returns 0, or 1 if another CPU allocator takes
+/// precedence.
 __attribute__((visibility("default"))) int stepscope_torch_memory() {
   using namespace stepscope::collect;
+  watch_device_memory();
   if (around != nullptr) return c10::GetCPUAllocator() == around ? 0 : 1;
   inner = c10::GetCPUAllocator();
   inner_raw = inner->raw_deleter();

@@ -11,10 +11,13 @@ constexpr std::int64_t kFarthest = 4'000'000'000'000'000'000;  // ns
 
 DeviceCalls::DeviceCalls(const Recording& recording) : recording_(recording) {
   std::vector<ClockPair> pairs;
+  std::vector<MadeNode> nodes;
   for (const Segment& segment : recording.segments()) {
     bool of_devices = false;
     for_each_record(segment, [&](const Record& record, std::span<const char> bytes) {
       of_devices |= record.type >= Type::device_session;
+      if (GraphNode made; record.type == Type::graph_node && copy_to(made, bytes))
+        nodes.push_back({segment.thread, recording.times().ns(made.tick), made.node, made.original});
       DeviceClockPair pair;
       if (record.type != Type::device_clock || !copy_to(pair, bytes)) return;
       const std::int64_t monotonic = std::clamp<std::int64_t>(pair.monotonic_ns, 0, kFarthest / 4);
@@ -27,6 +30,7 @@ DeviceCalls::DeviceCalls(const Recording& recording) : recording_(recording) {
   }
   library_times_ = Times(Clock::tsc, std::move(pairs));
   if (!has_calls_) return;
+  links_.take(std::move(nodes));
   for (const Segment& segment : recording.segments())
     if (wrote(segment))
       for_each_record(segment, [&](const Record& record, std::span<const char> bytes) {

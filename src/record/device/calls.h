@@ -32,6 +32,10 @@ class DeviceCalls {
   LaunchCall* of(std::uint32_t correlation, std::int64_t begin_ns) {
     return correlation == 0 ? nullptr : links_.find(correlation, begin_ns);
   }
+  bool makes_nodes(const HostRange& range) const { return links_.makes_nodes(range); }
+  /// Whether it was recorded how the node was made.
+  bool knows(std::uint64_t node) const { return links_.made(node) != nullptr; }
+  std::int64_t maker_of(std::uint64_t node) const { return links_.maker_of(node); }
   const std::vector<HostRange>& annotations() const { return links_.annotations(); }
 
  private:

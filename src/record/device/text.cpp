@@ -56,6 +56,7 @@ void DeviceText::look_at(const Segment& segment) {
     if (DeviceWork work; is_work && copy_to(work, bytes)) {
       contexts_.try_emplace(work.context, work.device);
       work_streams_.emplace(work.device, or_none(work.stream));
+      unknown_nodes_ += work.graph != 0 && !calls_.knows(work.graph_node) ? 1 : 0;
     }
   });
 }
@@ -64,6 +65,8 @@ void DeviceText::add(HostRange range, bool is_annotation, std::string_view name)
   if (is_annotation) {
     range.name = static_cast<std::int64_t>(range_names_.size());
     range_names_.emplace_back(name);
+  } else if (calls_.makes_nodes(range)) {
+    makers_.emplace(range.id, name);
   }
   ranges_.push_back(range);
 }
@@ -102,6 +105,11 @@ void DeviceText::metadata(std::string& out) const {
   if (calls_.library_version() == 0) return;
   out += R"(, "cupti_version": )";
   put(out, calls_.library_version());
+  if (unknown_nodes_ == 0) return;
+  out += R"(, "stepscope.not_recorded.graphs": ["the operators of )";
+  put(out, static_cast<std::int64_t>(unknown_nodes_));
+  out +=
+      R"( kernels, copies and fills of CUDA graphs: the recording must begin before their graphs are captured"])";
 }
 
 void DeviceText::events(EventText& text) {
@@ -192,8 +200,10 @@ void DeviceText::place_args(EventArgs& args, const DeviceWork& work, const Launc
   if (!peer) args.add("device", work.device).add("context", work.context);
   args.add("stream", or_none(work.stream));
   args.add("correlation", call != nullptr ? call->flow() : std::int64_t{work.correlation});
-  if (work.graph != 0)
-    args.add("graph id", work.graph).add("graph node id", static_cast<std::int64_t>(work.graph_node));
+  if (work.graph == 0) return;
+  args.add("graph id", work.graph).add("graph node id", static_cast<std::int64_t>(work.graph_node));
+  const auto maker = makers_.find(calls_.maker_of(work.graph_node));
+  if (maker != makers_.end()) args.add("captured by", maker->second).add("captured by id", maker->first);
 }
 
 void DeviceText::kernel(EventText& text, const Kernel& kernel, std::string_view name) {

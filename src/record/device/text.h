@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -77,9 +78,11 @@ class DeviceText {
   std::set<std::pair<std::int64_t, std::int64_t>> streams_;  // (device, stream); stream -1: the whole device
   std::set<std::pair<std::int64_t, std::int64_t>> work_streams_;  // (device, stream) on which work ran
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::map<std::uint32_t, EventRecord>>
-      event_records_;  // by (context, event), then by correlation
+      event_records_;                // by (context, event), then by correlation
+  std::uint64_t unknown_nodes_ = 0;  // work of graph nodes whose making was not recorded
   std::vector<HostRange> ranges_;
   std::vector<std::string> range_names_;
+  std::unordered_map<std::int64_t, std::string> makers_;  // names of the ops that made nodes of graphs, by id
   std::map<std::tuple<std::int64_t, std::uint32_t, std::uint32_t>, Span>
       spans_;  // annotation, device, stream
 };

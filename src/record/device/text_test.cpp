@@ -106,6 +106,27 @@ TEST(RecordedLinks, ANumberThatComesRound) {
   EXPECT_EQ(links.find(7, 510)->flow(), (std::int64_t{1} << 32) + 7);
 }
 
+// Thread 1: op 10 [0, 100] holds op 11 [20, 40]. Thread 2: op 12.
+TEST(RecordedLinks, TheOpThatMadeANode) {
+  std::vector<HostRange> ranges = {{1, 20, 40, 11}, {1, 0, 100, 10}, {2, 0, 100, 12}, {1, 200, 210, 13}};
+  DeviceLinks links;
+  links.take(
+      {{1, 30, 5, 0}, {2, 30, 6, 0}, {1, 50, 7, 0}, {1, 150, 8, 0}, {1, 205, 20, 5}, {1, 206, 21, 20}});
+  EXPECT_TRUE(links.makes_nodes({1, 20, 40, 11}));
+  EXPECT_TRUE(links.makes_nodes({1, 150, 150, 0}));
+  EXPECT_FALSE(links.makes_nodes({1, 51, 149, 0}));
+  EXPECT_FALSE(links.makes_nodes({2, 31, 40, 0}));
+  links.join(ranges);
+  EXPECT_EQ(links.maker_of(5), 11);
+  EXPECT_EQ(links.maker_of(6), 12);
+  EXPECT_EQ(links.maker_of(7), 10);
+  EXPECT_EQ(links.maker_of(20), 11);  // a copy, made inside op 13
+  EXPECT_EQ(links.maker_of(21), 11);  // a copy of the copy
+  EXPECT_EQ(links.maker_of(8), 0);
+  EXPECT_NE(links.made(8), nullptr);  // outside of ops
+  EXPECT_EQ(links.made(9), nullptr);  // not recorded
+}
+
 TEST(RecordedNames, AsKinetoHasThem) {
   EXPECT_EQ(demangled("_ZN2at6kernelEPfi"), "at::kernel(float*, int)");
   EXPECT_EQ(demangled("ampere_sgemm"), "ampere_sgemm");

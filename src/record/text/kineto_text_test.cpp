@@ -107,5 +107,19 @@ TEST(KinetoText, MainMemoryReservesNothing) {
   EXPECT_EQ(count_of(text_of(file, OpNames::plain), "Total Reserved"), 0U);
 }
 
+TEST(KinetoText, MemoryOfDevicesHasTheAllocatorsTotals) {
+  std::string records;
+  put_bytes(records, DeviceMemory{{{Type::memory, 6, 1 | 2 << 8}, 2000, 64, 16}, 48, 1024});
+  put_bytes(records, DeviceMemory{{{Type::memory, 6, 0}, 3000, 64, 8}, 48, 1024});  // damaged: main memory
+  const std::string text = text_of(made_recording(records));
+  EXPECT_EQ(
+      count_of(
+          text,
+          R"("Device Type": 1, "Device Id": 1, "Addr": 64, "Bytes": 16, "Total Allocated": 48, "Total Reserved": 1024)"),
+      1U)
+      << text;
+  EXPECT_EQ(count_of(text, R"("Bytes": 8, "Total Allocated": 8, "Total Reserved": 0)"), 1U) << text;
+}
+
 }  // namespace
 }  // namespace stepscope::record

@@ -231,6 +231,9 @@ void ProcessText::memory(const Segment& segment, std::span<const char> bytes) {
     args.add("Total Allocated", totals_[next_total_++]);
     if (document_.op_names == OpNames::with_overloads) args.add("Total Reserved", std::int64_t{0});
   }
+  if (DeviceMemory device; memory.device_type() != 0 && copy_to(device, bytes))
+    args.add("Total Allocated", static_cast<std::int64_t>(device.allocated))
+        .add("Total Reserved", static_cast<std::int64_t>(device.reserved));
   args.add("Ev Idx", written_.events++).end();
 }
 
