@@ -28,9 +28,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kPatience = 3;  // seconds
-constexpr int kLimit = 20;    // seconds
-constexpr int kQueued = 42;   // the exit code of a debugger that did its work
+constexpr int kQuiet = 3;    // seconds until the user is told
+constexpr int kLimit = 20;   // seconds until the process is left alone
+constexpr int kQueued = 42;  // the exit code of a debugger that did its work
 constexpr const char* kStart = "start it with `stepscope run -- PROGRAM`";
 
 /// Runs in the program. The answer is one line, "socket PATH" or "error SENTENCE". If nobody waits for it,
@@ -145,7 +145,7 @@ class Letter {
         text += byte;
       } else if (::kill(std::atoi(process.c_str()), 0) != 0) {
         return "";
-      } else if (!is_told && passed() > std::chrono::seconds(kPatience)) {
+      } else if (!is_told && passed() > std::chrono::seconds(kQuiet)) {
         is_told = true;
         say(fmt::format("process {}: waiting until its main thread runs Python code", process));
       }
@@ -232,12 +232,12 @@ std::string python_in(const std::string& process) {
 }
 
 Error forbidden(const std::string& process) {
-  const std::string_view why =
-      "cannot be reached: the system forbids this user to trace it (ptrace). On the machine itself, `sudo "
-      "sysctl "
-      "kernel.yama.ptrace_scope=0` allows it until the next boot; start a container with "
-      "--cap-add=SYS_PTRACE. Or {}";
-  return about(process, fmt::format(fmt::runtime(why), kStart));
+  return about(
+      process,
+      std::string("cannot be reached: the system does not let this user trace it (ptrace). On the "
+                  "machine itself, `sudo sysctl kernel.yama.ptrace_scope=0` permits it until the next "
+                  "boot; start a container with --cap-add=SYS_PTRACE. Or ") +
+          kStart);
 }
 
 /// Why this user may not make the process listen, if so.
@@ -273,12 +273,10 @@ std::optional<Error> ask(const std::string& process, const Letter& letter) {
     case kAsked:
       return std::nullopt;
     case kTooOld:
-      return about(
-          process,
-          fmt::format(
-              "runs Python {}, which nothing can enter unasked (3.14 is the first that can be): {}; or "
-              "use --inject, which stops it for a moment with a debugger",
-              helper.text, kStart));
+      return about(process,
+                   fmt::format("runs Python {}, which no other program can enter (from 3.14 on it can): {}; "
+                               "or use --inject, which stops it for a moment with a debugger",
+                               helper.text, kStart));
     case kForbidden:
       return forbidden(process);
     case kRefused:
@@ -317,7 +315,9 @@ std::optional<Error> inject(const std::string& process, const Letter& letter) {
        "-p",
        process,
        "-ex",
-       "sharedlibrary (libpython|libc[.-])",
+       "sharedlibrary libpython",
+       "-ex",
+       "sharedlibrary libc[.-]",
        "-ex",
        "set $text = ((char *(*)(void *, unsigned long, int, int, int, long)) mmap)(0, 65536, 3, 0x22, -1, 0)",
        "-ex",
@@ -334,8 +334,7 @@ std::optional<Error> inject(const std::string& process, const Letter& letter) {
         process,
         "--inject needs gdb, which is not installed: `apt-get install gdb` on Debian and Ubuntu, `dnf "
         "install gdb` on Fedora");
-  return about(process, fmt::format("gdb could not make it listen: {}; or {}",
-                                    gdb.text.substr(gdb.text.rfind('\n') + 1), kStart));
+  return about(process, fmt::format("gdb could not make it listen. It said:\n{}\nOr {}", gdb.text, kStart));
 }
 
 }  // namespace

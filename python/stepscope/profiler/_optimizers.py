@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -35,7 +36,7 @@ def watch_present_optimizers(torch: Any, after: After) -> None:
     for kind in kinds(torch.optim.Optimizer):
         if "step" in vars(kind):
             watch_class(kind, after)
-    register = getattr(torch.optim.optimizer, "register_optimizer_step_post_hook", None)
+    register = getattr(sys.modules[torch.optim.Optimizer.__module__], "register_optimizer_step_post_hook", None)
     if register is not None:
         register(lambda optimizer, *_: watch_own_step(optimizer, after))
 
