@@ -37,6 +37,8 @@ children = 0
 """How often this process has forked, with those of its parents."""
 prepared = False
 outside: Outside | None = None
+inherited: Outside | None = None
+"""The parent's. Its end in a child, where Python 3.14 forgets exit handlers, would undo what a loader's worker needs."""
 
 
 def begin(torch: Any) -> None:
@@ -100,7 +102,8 @@ def expect_child() -> None:
 
 def record_child(options: Options) -> None:
     """Called in a forked child, which is recorded as its parent is."""
-    global outside
+    global outside, inherited
+    inherited = outside
     if outside is None or children > MOST_CHILDREN or is_forked_from(ELSEWHERE):
         outside = None
         return
