@@ -119,7 +119,12 @@ constexpr Flag kTrialFormat = {{"format", Type::choice, "text", "text|json",
 constexpr Flag kTrialOutput = {{"output", Type::text, "", "", "write to FILE"}, 'o', "FILE"};
 
 constexpr Flag kTryFlags[] = {kFindings, kAll, kTrialSteps, kTrialSeconds, kEnd, kTrialFormat, kTrialOutput};
-constexpr Flag kAttachFlags[] = {kFolder, kNextSteps, kSeconds, kStacks, kMemory, kShapes, kMegabytes, kKeep};
+constexpr Flag kInject = {
+    {"inject", Type::flag, "", "",
+     "where no process listens, make it do so with the debugger gdb, on any Python; this "
+     "stops the program for seconds, and in rare cases hangs or ends it"}};
+constexpr Flag kAttachFlags[] = {kFolder, kNextSteps, kSeconds, kStacks, kMemory,
+                                 kShapes, kMegabytes, kKeep,    kInject};
 constexpr Flag kRecordFlags[] = {kFolder, kRecordedSteps, kStacks, kMemory, kShapes, kMegabytes, kKeep};
 constexpr Flag kReportFlags[] = {kStep, kTop, kFormat, kOutput, kThreads, kRun, kByRank};
 constexpr Flag kShowFlags[] = {kFormat, kOutput, kThreads, kRun, kByRank};
@@ -205,6 +210,7 @@ constexpr std::string_view kAttachExamples[] = {
     "stepscope attach 4711 --steps 3",
     "stepscope attach 4711 4712 --steps 3 -o now",
     "stepscope attach 4711 --seconds 2 --memory",
+    "stepscope attach 4711 --steps 3 --inject",
 };
 constexpr std::string_view kTryExamples[] = {
     "stepscope try -- python train.py",
@@ -242,11 +248,14 @@ constexpr Command kCommands[] = {
      run_run,
      false,
      true},
-    {"attach", "record some steps of programs that `run` started, and report on them",
+    {"attach", "record some steps of running programs, and report on them",
      "PID... [--steps N] [--seconds S]",
      "Asks each process to record its next steps, and prints the report when they are over. The program "
      "keeps running. Give --steps, --seconds, or both: the first limit reached ends the recording. Ctrl-C "
-     "ends it early and reports what was recorded until then.",
+     "ends it early and reports what was recorded until then. A program that `run` started is waiting for "
+     "this. On Linux, one that runs Python 3.14 or later and has imported PyTorch needs no preparation: its "
+     "main thread runs a small script of ours at its next chance (sys.remote_exec). Earlier Pythons need "
+     "`run`, or --inject.",
      kAttachFlags, kAttachExamples, run_attach},
     {"try", "apply what findings propose to copies of a program, and measure what it saves",
      "[--finding ID,...] -- PROGRAM [ARGS...]",

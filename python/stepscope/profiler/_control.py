@@ -1,4 +1,4 @@
-"""The socket on which a program that `stepscope run` started waits for `stepscope attach`.
+"""The socket on which a program waits for `stepscope attach`.
 
 Only the same user may connect: the folder has mode 0700, the socket 0600, and the peer's user id is checked. The caller sends one
 line of JSON. Each line of the answer begins with a word: "asked" and the current step, "file" and the recording's path, "idle" and
@@ -32,12 +32,16 @@ PATIENCE = 5.0
 LEAVE = 5.0
 """Seconds that the program's exit waits for the answer to be sent."""
 
+listening: set[Path] = set()
 answering: set[threading.Thread] = set()
 """Threads that wait for the end of a recording."""
 
 
-def listen(outside: Outside) -> None:
+def listen(outside: Outside) -> Path:
+    """Returns the socket's path. A second call changes nothing while the socket exists."""
     path = own_file("control", ".sock")
+    if path in listening and path.exists():
+        return path
     path.unlink(missing_ok=True)
     server = socket.socket(socket.AF_UNIX)
     server.bind(str(path))
@@ -45,6 +49,8 @@ def listen(outside: Outside) -> None:
     server.listen(16)
     atexit.register(lambda: leave(path, outside))
     threading.Thread(target=serve, args=(server, outside), name="stepscope", daemon=True).start()
+    listening.add(path)
+    return path
 
 
 def leave(path: Path, outside: Outside) -> None:

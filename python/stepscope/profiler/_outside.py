@@ -1,6 +1,6 @@
 """Recording for `stepscope record`, `run` and `attach`, in a program that does not use stepscope itself.
 
-It begins when PyTorch has been imported. A step ends with each step() of the first optimizer that makes a step. Nothing here may
+It begins when PyTorch has been imported, or later, when `attach` reaches a running program. A step ends with each step() of the first optimizer that makes a step. Nothing here may
 end or change the program: errors are printed, and the program continues.
 """
 
@@ -23,7 +23,7 @@ from stepscope._errors import Error
 from stepscope.profiler._dataloader import follow, unfollow
 from stepscope.profiler._gradients import Training
 from stepscope.profiler._observer import begin_to_compile, ready
-from stepscope.profiler._optimizers import watch_optimizers
+from stepscope.profiler._optimizers import watch_optimizers, watch_present_optimizers
 from stepscope.profiler._replace import ASKED, replace_torch_profiler
 
 Options = dict[str, str]
@@ -37,22 +37,50 @@ ELSEWHERE = ("torch/utils/data/dataloader.py", "/subprocess.py", "/os.py", "<fro
 """Files whose children are not recorded here: loaders' workers record themselves, and the others run another program."""
 children = 0
 """How often this process has forked, with those of its parents."""
+prepared = False
 outside: Outside | None = None
+inherited: Outside | None = None
+"""The parent's. Its end in a child, where Python 3.14 forgets exit handlers, would undo what a loader's worker needs."""
 
 
 def begin(torch: Any) -> None:
     """Called by the sitecustomize of `stepscope record` and `run`, once per process."""
-    global outside
     try:
         options = json.loads(os.environ["STEPSCOPE_RECORD"])
         if os.environ.get(ASKED) == "1":
             replace_torch_profiler()
-        watch_optimizers(torch, lambda optimizer: outside and outside.after_optimizer(optimizer))
-        os.register_at_fork(before=expect_child, after_in_child=lambda: record_child(options))
-        multiprocessing.util.register_after_fork(multiprocessing.util, lambda _: stop_at_end_of_child())
+        prepare(torch, options)
         watch(options)
     except Exception as error:  # must not end the program
         complain(error)
+
+
+def begin_late(torch: Any) -> Path:
+    """Called by the script of `stepscope attach`, in a running program: listens, and returns the path of the socket."""
+    from stepscope.profiler._control import listen
+
+    options = {"wait": "1"}
+    if not prepared:
+        prepare(torch, options)
+        watch_present_optimizers(torch, after_optimizer)
+    if outside is None or outside.pid != os.getpid():
+        watch(options)
+    assert outside is not None
+    return listen(outside)
+
+
+def prepare(torch: Any, options: Options) -> None:
+    """What a process does once, and its forked children inherit."""
+    global prepared
+    prepared = True
+    watch_optimizers(torch, after_optimizer)
+    os.register_at_fork(before=expect_child, after_in_child=lambda: record_child(options))
+    multiprocessing.util.register_after_fork(multiprocessing.util, lambda _: stop_at_end_of_child())
+
+
+def after_optimizer(optimizer: Any) -> None:
+    if outside is not None:
+        outside.after_optimizer(optimizer)
 
 
 def watch(options: Options) -> None:
@@ -77,7 +105,8 @@ def expect_child() -> None:
 
 def record_child(options: Options) -> None:
     """Called in a forked child, which is recorded as its parent is."""
-    global outside
+    global outside, inherited
+    inherited = outside
     if outside is None or children > MOST_CHILDREN or is_forked_from(ELSEWHERE):
         outside = None
         return

@@ -54,7 +54,7 @@ def many():
         child.start()
         child.join()
 def loader():
-    data = torch.utils.data.DataLoader(torch.ones(8, 8), num_workers=1)
+    data = torch.utils.data.DataLoader(torch.ones(8, 8), num_workers=1, multiprocessing_context=context)
     for batch in data: train(0)
 context = multiprocessing.get_context("fork")
 globals()[sys.argv[1]]()

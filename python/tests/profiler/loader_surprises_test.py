@@ -109,7 +109,8 @@ def test_a_program_may_profile_in_a_worker(tmp_path):
 def test_surprises_change_nothing_and_are_said(monkeypatch, capfd, broken, workers_that_say_so):
     with profile():
         monkeypatch.setenv(_dataloader.VARIABLE, broken)
-        assert [int(batch[0][0]) for batch in DataLoader(Slow(4, 0), num_workers=2)] == [0, 1, 2, 3]
+        loader = DataLoader(Slow(4, 0), num_workers=2, multiprocessing_context="fork")  # a forkserver has its own environment
+        assert [int(batch[0][0]) for batch in loader] == [0, 1, 2, 3]
     assert capfd.readouterr().err.count("Not recorded: what DataLoader workers do (") == workers_that_say_so
 
 

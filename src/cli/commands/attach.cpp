@@ -10,12 +10,14 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "cli/exit.h"
 #include "cli/present.h"
+#include "cli/reach.h"
 #include "cli/record.h"
 
 namespace stepscope::cli {
@@ -37,27 +39,13 @@ std::vector<fs::path> sockets_of(const std::string& process) {
 /// A connection to one process, which sends lines "WORD TEXT".
 class Asked {
  public:
-  static Result<Asked> connect(const std::string& process) {
-    std::string why = std::strerror(ENOENT);
-    for (const fs::path& path : sockets_of(process)) {
-      auto asked = connect_to(path, process);
-      if (asked) return asked;
-      why = asked.error().message;
-    }
-    return Error{
-        fmt::format("is not waiting to be recorded ({}); was it started by `stepscope run`, with the "
-                    "same TMPDIR, and has it imported PyTorch?",
-                    why),
-        "process " + process};
-  }
   /// A connection to the process, or to one that it started: `stepscope run` waits for the program it runs.
-  static Result<Asked> find(const std::string& process) {
-    auto asked = connect(process);
-    if (asked) return asked;
-    std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", process));
-    for (std::string child; children >> child;)
-      if (auto found = find(child)) return found;
-    return asked;
+  /// Where none listens, makes the process listen.
+  static Result<Asked> find(const std::string& process, bool injects) {
+    if (auto asked = listening(process)) return std::move(*asked);
+    const auto reached = reach(process, injects);
+    if (!reached) return reached.error();
+    return connect_to(reached->socket, reached->process);
   }
   Asked(Asked&& other) noexcept
       : process_(std::move(other.process_)), socket_(std::exchange(other.socket_, -1)) {}
@@ -80,6 +68,14 @@ class Asked {
   const std::string& process() const { return process_; }
 
  private:
+  static std::optional<Asked> listening(const std::string& process) {
+    for (const fs::path& path : sockets_of(process))
+      if (auto asked = connect_to(path, process)) return std::move(*asked);
+    std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", process));
+    for (std::string child; children >> child;)
+      if (auto found = listening(child)) return found;
+    return std::nullopt;
+  }
   static Result<Asked> connect_to(const fs::path& path, const std::string& process) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -187,7 +183,7 @@ int run_attach(const Call& call) {
   if (const std::string why = misfit(call); !why.empty()) return misuse(call, why);
   std::vector<Asked> all;
   for (const std::string& process : call.words) {
-    auto asked = Asked::find(process);
+    auto asked = Asked::find(process, call.params.flag("inject"));
     if (!asked) return fail(asked.error());
     all.push_back(std::move(*asked));
   }
