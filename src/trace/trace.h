@@ -146,8 +146,9 @@ struct Rank {
   std::vector<Step> steps;             ///< derived
   std::string step_border;             ///< derived: the range by which steps were found; "" if not found
   std::int64_t first_start = kNoTime;  ///< start of the earliest row; kNoTime without rows
-  std::int64_t last_end = kNoTime;     ///< end of the last row of a host thread, else of any; kNoTime without rows
-  std::string process;                 ///< process id of the first track
+  std::int64_t last_end =
+      kNoTime;          ///< end of the last row of a host thread, else of any; kNoTime without rows
+  std::string process;  ///< process id of the first track
   Reading reading;
 
   /// Host tracks come first, so device rows are at the end.
