@@ -227,8 +227,8 @@ TEST(RankNumbers, OfTwoRunsTheNewestWithMostRanksIsRead) {
   ASSERT_EQ(trace->notes.size(), 1u);
   EXPECT_EQ(
       trace->notes[0],
-      "These files are of 2 runs, or of a schedule with as many cycles. Run 2 of 1970-01-01 00:00:00 UTC (3 "
-      "files) is read; left out: run 1 of 1970-01-01 00:00:00 UTC (2 files). --run N chooses another.");
+      "These files are of 2 runs, or of a schedule with as many cycles. Run 2 of 1970-01-01 00:00:00 UTC is "
+      "read (3 files); left out: run 1 of 1970-01-01 00:00:00 UTC (2 files). --run N chooses another.");
   const auto first = folder.opened(1);
   ASSERT_TRUE(first.ok());
   EXPECT_EQ(numbers(*first), (Numbers{0, 2}));
