@@ -293,21 +293,24 @@ constexpr Command kCommands[] = {
      kWhatifFlags, kWhatifExamples, run_whatif},
     {"diff", "what changed between two recordings, and whether it is more than noise", "A B",
      "Prints how much faster or slower a step of B is than a step of A, with a 95 % interval, and what "
-     "explains the difference: the parts of the step, then kernels by operator and module. Each row is "
-     "marked as changed, within noise, new or gone. The changes of all rows add up to the change of the "
-     "step. Kernels whose names differ between devices are compared by the operator that launched them. A "
-     "and B are each a file or a directory of ranks. Record 8 or more steps on each side; with fewer than 4 "
-     "there is no verdict.",
+     "explains the difference: the parts of the step, then kernels by operator and module. The change is the "
+     "ratio of the mean steps after warm-up; the changes of all rows add up to it. Each row is marked as "
+     "changed, within noise, new or gone. Where noise hides the answer, it says so, which change would have "
+     "been seen, and how many steps to record. Kernels whose names differ between devices are compared by "
+     "the operator that launched them. A and B are each a file or a directory of ranks. Record 20 or more "
+     "steps on each side; with fewer than 4 there is no verdict.",
      kDiffFlags, kDiffExamples, run_diff},
-    {"gate", "fail when a step got slower: for continuous integration", "BASE NEW",
+    {"gate", "fail when a step got slower: for continuous integration", "BASE NEW | --history DIR [NEW]",
      "Compares NEW with BASE and decides: pass, regression or inconclusive. Exit codes: 0 pass, 1 "
      "regression, 2 wrong usage or unreadable file, 3 inconclusive. METRIC is step.total, a part of the step "
      "(step.kernel, step.data_loader, ... as in `stepscope show steps`), or ANALYSIS.COLUMN[KEY], a number "
      "in a row of any analysis, per step. LIMIT is a percentage of BASE or, with a unit (ms, us, ns, s, MiB, "
      "GiB, none), a value of NEW; METRIC<LIMIT fails below it. A metric is a regression if its whole 95 % "
      "interval is beyond the limit, and passes if all of it is within. Otherwise it is inconclusive, as it "
-     "is when BASE and NEW differ in ranks, devices, work or profiler options. Record 8 or more steps, or "
-     "four runs of each side (--base, --new).",
+     "is when BASE and NEW are the same recording or differ in ranks, devices, work or profiler options. "
+     "Record 20 or more steps, or four runs of each side (--base, --new). With --history, BASE is a folder "
+     "of earlier recordings: NEW (without it, the newest in the folder) is compared with those since the "
+     "last change, and the trend is printed with its change points.",
      kGateFlags, kGateExamples, run_gate},
     {"list", "list the analyses and what each answers", "",
      "Lists every analysis of `show` and `export`, by the question it helps to answer.", kListFlags,

@@ -8,6 +8,7 @@
 
 #include "analyze/host/operators.h"
 #include "analyze/kernels/copies.h"
+#include "base/key_hash.h"
 #include "report/units.h"
 
 namespace stepscope::compare {
@@ -36,6 +37,20 @@ void add_work(Subject& of, const Trace& trace, const CountedSteps& counted) {
     add(of.operators[std::string(op.name)], op.calls, in_windows ? 0 : op.flops);
   for (const analyze::OperatorCopies& copy : analyze::copies_of(derived).copies)
     add(of.copies[copy.name + '\n' + copy.op], copy.count, static_cast<double>(copy.bytes));
+}
+
+/// Hash of the names and times of all events; 0: there are none.
+std::uint64_t hash_of_events(const Trace& trace) {
+  HashSeed seed = process_hash_seed();
+  const std::uint64_t start = seed.start;
+  for (const Rank& rank : trace.ranks) {
+    const trace::EventTable& events = rank.events;
+    for (trace::Row row = 0; row < events.size(); ++row) {
+      seed.start = hash_of(trace.name(rank, row), seed);
+      seed.start = hash_of_all(seed, rank.base_ns + events.start[row], events.duration(row));
+    }
+  }
+  return seed.start == start ? 0 : seed.start;
 }
 
 bool nearly(double a, double b) { return std::abs(b - a) <= kSameWork * a; }
@@ -96,20 +111,21 @@ void Sides::work(WorkByName Subject::* what, const char* whose, report::Unit uni
 
 void Sides::reading() {
   for (const auto& [of, name] : {std::pair{&a, &name_a}, {&b, &name_b}})
-    if (of->only_critical != nullptr)
+    if (!of->only_critical.empty())
       sentences.push_back(fmt::format(
           "{} is a copy with only a critical path ({}); compare the recording that it was made from.", *name,
-          of->only_critical->path));
+          of->only_critical));
   for (const auto& [of, name] : {std::pair{&a, &name_a}, {&b, &name_b}})
-    if (of->damaged != nullptr)
+    if (!of->damaged.empty())
       sentences.push_back(
-          fmt::format("{} is damaged ({}); `stepscope validate` shows where.", *name, of->damaged->path));
+          fmt::format("{} is damaged ({}); `stepscope validate` shows where.", *name, of->damaged));
 }
 
 }  // namespace
 
 Subject subject_of(const Trace& trace, const CountedSteps& counted) {
   Subject of{trace.ranks.size(), counted.marked};
+  of.events = hash_of_events(trace);
   std::set<std::string> devices;
   for (const Rank& rank : trace.ranks) {
     of.world_size = std::max(of.world_size, rank.world_size);
@@ -122,9 +138,9 @@ Subject subject_of(const Trace& trace, const CountedSteps& counted) {
       of.memory |= rank.events.kind[row] == Kind::memory;
       of.shapes = of.shapes || dims.has(row);
     }
-    if (of.only_critical == nullptr && rank.reading.only_critical) of.only_critical = &rank;
+    if (of.only_critical.empty() && rank.reading.only_critical) of.only_critical = rank.path;
     const bool damaged = !rank.reading.complete || rank.reading.losses > 0;
-    if (of.damaged == nullptr && damaged) of.damaged = &rank;
+    if (of.damaged.empty() && damaged) of.damaged = rank.path;
   }
   of.devices = fmt::format("{}", fmt::join(devices, ", "));
   add_work(of, trace, counted);
@@ -144,5 +160,7 @@ std::vector<std::string> not_comparable(const Subject& a, const Subject& b, cons
   sides.reading();
   return std::move(sides.sentences);
 }
+
+bool same_recording(const Subject& a, const Subject& b) { return a.events != 0 && a.events == b.events; }
 
 }  // namespace stepscope::compare

@@ -16,6 +16,7 @@ namespace {
 using trace::Trace;
 
 constexpr std::size_t kMinFiles = kMinSteps;
+constexpr const char* kSameRecording = "BASE and NEW are the same recording; give two.";
 
 /// One side's samples of a metric, from all its files.
 std::vector<double> pooled(std::vector<std::vector<double>> files, bool by_file) {
@@ -41,16 +42,9 @@ std::vector<CountedSteps> steps_of(const std::vector<Trace>& traces, const repor
   return out;
 }
 
-std::size_t fewest_of(const std::vector<CountedSteps>& files) {
-  std::size_t fewest = files.front().steps.size();
-  for (const CountedSteps& file : files) fewest = std::min(fewest, file.steps.size());
-  return fewest;
-}
-
-RunSet side_of(const std::vector<Trace>& traces, std::vector<CountedSteps> counted, std::size_t skip) {
+RunSet side_of(const std::vector<Trace>& traces, std::vector<CountedSteps> counted) {
   RunSet side{traces, {}, {}};
   for (std::size_t i = 0; i < traces.size(); ++i) {
-    leave_out_first(counted[i], skip);
     side.subjects.push_back(subject_of(traces[i], counted[i]));
     side.recordings.push_back(recording_of(traces[i], std::move(counted[i])));
   }
@@ -60,10 +54,11 @@ RunSet side_of(const std::vector<Trace>& traces, std::vector<CountedSteps> count
 Measured measure(const Limit& limit, const RunSet& base, const RunSet& now, unsigned threads) {
   Measured out;
   const bool by_file = std::min(base.traces.size(), now.traces.size()) >= kMinFiles;
+  if (by_file) out.samples = Samples::runs;
   for (const RunSet* side : {&base, &now}) {
     std::vector<std::vector<double>> files;
     for (std::size_t i = 0; i < side->traces.size(); ++i) {
-      Samples samples = samples_of(limit, side->traces[i], side->recordings[i], threads);
+      MetricValues samples = samples_of(limit, side->traces[i], side->recordings[i], threads);
       if (!samples.wrong.empty()) out.wrong = samples.wrong;
       if (!samples.missing.empty() && out.missing.empty())
         out.missing = fmt::format("{}: {}.", side == &base ? "BASE" : "NEW", samples.missing);
@@ -76,12 +71,18 @@ Measured measure(const Limit& limit, const RunSet& base, const RunSet& now, unsi
   return out;
 }
 
-std::size_t most_skipped(const RunSet& base, const RunSet& now) {
+void note_left_out(const RunSet& base, const RunSet& now, std::vector<std::string>& notes) {
   std::size_t skipped = 0;
   for (const RunSet* side : {&base, &now})
     for (const Recording& recording : side->recordings)
       skipped = std::max(skipped, recording.counted.warming_up);
-  return skipped;
+  note_warm_up(skipped, notes);
+  for (const RunSet* side : {&base, &now})
+    for (std::size_t i = 0; i < side->recordings.size(); ++i) {
+      const char* name = side == &base ? "BASE" : "NEW";
+      note_pauses(side->traces.size() == 1 ? name : fmt::format("{}, run {}", name, i + 1),
+                  side->recordings[i].counted, notes);
+    }
 }
 
 }  // namespace
@@ -106,10 +107,16 @@ Gate gate(const std::vector<Trace>& base, const std::vector<Trace>& now, const s
   Gate out;
   const auto threads = static_cast<unsigned>(params.integer("threads"));
   std::vector<CountedSteps> steps_base = steps_of(base, params), steps_now = steps_of(now, params);
-  const std::size_t skip = warm_up(std::min(fewest_of(steps_base), fewest_of(steps_now)), params);
-  const RunSet of_base = side_of(base, std::move(steps_base), skip),
-               of_now = side_of(now, std::move(steps_now), skip);
+  std::vector<CountedSteps*> all;
+  for (std::vector<CountedSteps>* side : {&steps_base, &steps_now})
+    for (CountedSteps& counted : *side) all.push_back(&counted);
+  leave_out_unsteady(all, params);
+  const RunSet of_base = side_of(base, std::move(steps_base)), of_now = side_of(now, std::move(steps_now));
   std::set<std::string> said;
+  for (std::size_t i = 0; i < base.size(); ++i)
+    for (std::size_t j = 0; j < now.size(); ++j)
+      if (same_recording(of_base.subjects[i], of_now.subjects[j]) && said.insert(kSameRecording).second)
+        out.not_comparable.emplace_back(kSameRecording);
   for (std::size_t i = 0; i < base.size(); ++i)
     for (std::size_t j = 0; j < now.size(); ++j) {
       if (i != 0 && j != 0) continue;
@@ -126,7 +133,7 @@ Gate gate(const std::vector<Trace>& base, const std::vector<Trace>& now, const s
   if (!out.not_comparable.empty())
     for (Check& check : out.checks) check.outcome = Outcome::inconclusive;
   out.notes = out.not_comparable;
-  note_warm_up(most_skipped(of_base, of_now), out.notes);
+  note_left_out(of_base, of_now, out.notes);
   return out;
 }
 

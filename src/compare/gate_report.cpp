@@ -61,6 +61,40 @@ report::Table checks_table(const std::vector<Check>& checks, bool for_programs) 
   return tabulate(sheet, checks, false);
 }
 
+/// A recording of a history, in the trend of one metric.
+struct TrendRow {
+  std::string metric, run, date, value;
+  double number, change;  ///< change: of the mean, where it changes; else kNoReal
+};
+
+report::Table trend_table(const std::vector<Trend>& trends, bool for_programs) {
+  using R = TrendRow;
+  std::vector<R> rows;
+  for (const Trend& trend : trends) {
+    std::vector<double> change(trend.points.size(), kNoReal);
+    for (std::size_t i = 0; i < trend.changes.size(); ++i) {
+      const std::size_t at = trend.changes[i], begin = i > 0 ? trend.changes[i - 1] : 0,
+                        end = i + 1 < trend.changes.size() ? trend.changes[i + 1] : trend.points.size();
+      if (const double before = trend.mean(begin, at); before > 0)
+        change[at] = trend.mean(at, end) / before - 1;
+    }
+    for (std::size_t i = 0; i < trend.points.size(); ++i) {
+      const Trend::Point& point = trend.points[i];
+      rows.push_back({trend.metric, point.run, point.date, format_value(point.value, trend.unit), point.value,
+                      change[i]});
+    }
+  }
+  Sheet<R> sheet{"Trend",
+                 Shape::table,
+                 {{"metric", &R::metric},
+                  {"recording", &R::run},
+                  {"recorded", &R::date, Role::value},
+                  {"median", &R::value, Role::value},
+                  {"mean_changes", &R::change, Unit::share, Role::change}}};
+  if (for_programs) sheet.fields.push_back({"value", &R::number, Unit::none, Role::detail});
+  return tabulate(sheet, rows, false);
+}
+
 }  // namespace
 
 std::string Limit::metric() const { return analysis + "." + column + (key.empty() ? "" : "[" + key + "]"); }
@@ -90,10 +124,12 @@ std::string headline(const Gate& gate) {
 }
 
 report::Report as_report(const Gate& gate, bool for_programs) {
-  return {"gate",
-          {headline_table(gate), checks_table(gate.checks, for_programs)},
-          gate.notes,
-          "whether NEW may replace BASE"};
+  report::Report report{"gate",
+                        {headline_table(gate), checks_table(gate.checks, for_programs)},
+                        gate.notes,
+                        "whether NEW may replace BASE"};
+  if (!gate.trends.empty()) report.tables.push_back(trend_table(gate.trends, for_programs));
+  return report;
 }
 
 }  // namespace stepscope::compare

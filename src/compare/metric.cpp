@@ -105,8 +105,8 @@ std::vector<const TableSamples::Row*> rows_named(const TableSamples& table, cons
   return out;
 }
 
-Samples samples_of_table(const Limit& limit, const TableSamples& table, std::size_t column) {
-  Samples out;
+MetricValues samples_of_table(const Limit& limit, const TableSamples& table, std::size_t column) {
+  MetricValues out;
   out.unit = compared_columns(table.shape())[column]->unit;
   out.wrong = unit_misfit(limit, out.unit);
   if (!out.wrong.empty()) return out;
@@ -123,19 +123,19 @@ Samples samples_of_table(const Limit& limit, const TableSamples& table, std::siz
   return out;
 }
 
-Samples samples_of_analysis(const Limit& limit, const trace::Trace& trace, const Recording& recording,
-                            unsigned threads) {
+MetricValues samples_of_analysis(const Limit& limit, const trace::Trace& trace, const Recording& recording,
+                                 unsigned threads) {
   const AnswersPerStep answers =
       answers_per_step(trace, recording.counted, {analyze::find(limit.analysis)}, threads);
   std::vector<std::string> columns;
-  Samples last;
+  MetricValues last;
   for (const TableSamples& table : answers.tables.front()) {
     const auto numbers = compared_columns(table.shape());
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       if (std::find(columns.begin(), columns.end(), numbers[i]->name) == columns.end())
         columns.push_back(numbers[i]->name);
       if (numbers[i]->name != limit.column) continue;
-      Samples found = samples_of_table(limit, table, i);
+      MetricValues found = samples_of_table(limit, table, i);
       if (found.missing.empty() || !found.wrong.empty()) return found;
       if (last.missing.empty() || !rows_named(table, limit.key).empty()) last = std::move(found);
     }
@@ -182,8 +182,8 @@ Result<Limit> parse_limit(std::string_view text) {
   return limit;
 }
 
-Samples samples_of(const Limit& limit, const trace::Trace& trace, const Recording& recording,
-                   unsigned threads) {
+MetricValues samples_of(const Limit& limit, const trace::Trace& trace, const Recording& recording,
+                        unsigned threads) {
   if (limit.analysis != "step") return samples_of_analysis(limit, trace, recording, threads);
   if (recording.step.empty()) return {{}, "there is no whole step"};
   if (limit.column == "total") return {recording.step, ""};

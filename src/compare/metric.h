@@ -27,7 +27,7 @@ struct Limit {
 /// A limit, or a sentence on what is wrong with it.
 Result<Limit> parse_limit(std::string_view text);
 
-struct Samples {
+struct MetricValues {
   std::vector<double> values;  ///< one per step
   std::string missing;         ///< why there are no values, a clause
   report::Unit unit = report::Unit::ns;
@@ -35,7 +35,7 @@ struct Samples {
 };
 
 /// The values of the limit's metric, step by step.
-Samples samples_of(const Limit& limit, const trace::Trace& trace, const Recording& recording,
-                   unsigned threads);
+MetricValues samples_of(const Limit& limit, const trace::Trace& trace, const Recording& recording,
+                        unsigned threads);
 
 }  // namespace stepscope::compare

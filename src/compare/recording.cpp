@@ -25,27 +25,11 @@ std::vector<PartOfStep> parts_of(const trace::Trace& trace, const std::vector<Co
 
 }  // namespace
 
-std::vector<double> grouped(const std::vector<double>& values, std::size_t most) {
-  const std::size_t n = values.size(), groups = std::min(n, most);
-  std::vector<double> out(groups);
-  std::vector<double> size(groups);
-  for (std::size_t i = 0; i < n; ++i) {
-    out[i * groups / n] += values[i];
-    ++size[i * groups / n];
-  }
-  for (std::size_t g = 0; g < groups; ++g) out[g] /= size[g];
-  return out;
-}
-
 Recording recording_of(const trace::Trace& trace, CountedSteps counted) {
   Recording out{std::move(counted), {}, {}, {}};
   if (out.counted.steps.empty()) return out;
   out.parts = parts_of(trace, out.counted.steps);
-  for (const CountedStep& step : out.counted.steps) {
-    std::int64_t slowest = 0;
-    for (const analyze::StepSpan& span : step.spans) slowest = std::max(slowest, span.span.length());
-    out.step.push_back(static_cast<double>(slowest));
-  }
+  out.step = out.counted.times();
   return out;
 }
 

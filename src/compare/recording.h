@@ -34,7 +34,4 @@ struct Recording {
 /// Without leaves (leaves_of() makes them).
 Recording recording_of(const trace::Trace& trace, CountedSteps counted);
 
-/// Means of at most `most` groups of neighbouring values, of about equal size.
-std::vector<double> grouped(const std::vector<double>& values, std::size_t most);
-
 }  // namespace stepscope::compare

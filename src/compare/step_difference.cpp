@@ -92,23 +92,29 @@ std::string steps_of(const RatioChange& step) {
                                                 : fmt::format("{} and {} steps", step.steps_a, step.steps_b);
 }
 
-std::string direction(const RatioChange& step) {
-  if (step.known() && !step.changed()) return "B is as fast as A within noise";
-  const double ratio = step.known() ? step.ratio : step.median_a > 0 ? step.median_b / step.median_a : 1;
-  if (percent(ratio) == "0.0 %") return "B is as fast as A";
-  return fmt::format("B is {} {} per step", percent(ratio), ratio < 1 ? "faster" : "slower");
+/// What is known of the change. Nothing is said to be equal unless a small change would have been seen.
+std::string verdict(const RatioChange& step) {
+  if (step.changed())
+    return fmt::format("B is {} {} per step", percent(step.ratio), step.ratio < 1 ? "faster" : "slower");
+  const std::string seen = fmt::format("a change of {:.1f} % would have been seen", 100 * step.seen());
+  if (step.narrow()) return "B is as fast as A within noise; " + seen;
+  const std::string why = step.known() ? "only " + seen : step.unknown();
+  return fmt::format("Cannot tell whether B is faster or slower: {}; {}", why, step.advice());
 }
 
 /// The step and the parts that take time on a side.
-std::vector<Part> parts_of(const Recording& a, const Recording& b, const RowJudge& judge) {
-  std::vector<Part> parts;
-  const auto add = [&](std::string_view name, const std::vector<double>& x, const std::vector<double>& y) {
-    parts.push_back({name, judge.judge(grouped(x, kMaxRowSamples), grouped(y, kMaxRowSamples))});
-  };
-  add("step", a.step, b.step);
-  for (std::size_t p = 0; p < std::min(a.parts.size(), b.parts.size()); ++p)
-    if (mean_of(a.parts[p].time) > 0 || mean_of(b.parts[p].time) > 0)
-      add(a.parts[p].name(), a.parts[p].time, b.parts[p].time);
+std::vector<Part> parts_of(const Recording& a, const Recording& b, const RatioChange& step) {
+  const double base = step.means.mean_a;
+  Part whole{"step", {base, step.means.mean_b, base * (step.low - 1), base * (step.high - 1)}};
+  whole.time.state = step.changed() ? State::changed
+                     : step.known() ? State::within_noise
+                                    : State::unknown_noise;
+  std::vector<Part> parts = {whole};
+  for (std::size_t p = 0; p < std::min(a.parts.size(), b.parts.size()); ++p) {
+    const std::vector<double>&of_a = a.parts[p].time, &of_b = b.parts[p].time;
+    if (mean_of(of_a) > 0 || mean_of(of_b) > 0)
+      parts.push_back({a.parts[p].name(), row_change(of_a, of_b, base)});
+  }
   return parts;
 }
 
@@ -123,11 +129,11 @@ void note_marks(std::vector<std::string>& notes, const char* side, const Counted
         fmt::format("{}: the last step is cut off by the end of the recording and left out.", side));
 }
 
-void note_noise(std::vector<std::string>& notes, const RatioChange& step, bool marked) {
-  if (step.known() || step.steps_a == 0 || step.steps_b == 0 || !marked) return;
-  notes.push_back(fmt::format(
-      "Noise is known only with {} independent steps per side; here are {:.1f}. Record {} or more per side.",
-      kMinSteps, step.effective, kEnoughSteps));
+void note_drift(std::vector<std::string>& notes, const RatioChange& step) {
+  if (step.means.drift > 0)
+    notes.push_back(fmt::format(
+        "A and B drift apart during the recordings, so the interval is wider by {:.1f} % on both sides.",
+        100 * std::expm1(step.means.drift)));
 }
 
 }  // namespace
@@ -135,16 +141,14 @@ void note_noise(std::vector<std::string>& notes, const RatioChange& step, bool m
 StepDifference step_difference(const Recording& a, const Recording& b) {
   StepDifference out;
   out.step = ratio_change(a.step, b.step);
-  out.mean_a = mean_of(a.step);
-  out.mean_b = mean_of(b.step);
+  const double base = out.step.means.mean_a;
   const std::size_t samples_a = std::min(a.step.size(), kMaxRowSamples),
                     samples_b = std::min(b.step.size(), kMaxRowSamples);
-  const RowJudge judge(samples_a, samples_b, out.mean_a);
-  out.parts = parts_of(a, b, judge);
+  out.parts = parts_of(a, b, out.step);
   for (Match& match : match(a.leaves, b.leaves)) {
     Row row{std::move(match), "", "", "", {}};
     row.time =
-        judge.judge(summed(a.leaves, row.match.a, samples_a), summed(b.leaves, row.match.b, samples_b));
+        row_change(summed(a.leaves, row.match.a, samples_a), summed(b.leaves, row.match.b, samples_b), base);
     row.time.state = state_of(row, a.leaves, b.leaves);
     row.calls_a = calls(a.leaves, row.match.a);
     row.calls_b = calls(b.leaves, row.match.b);
@@ -154,9 +158,11 @@ StepDifference step_difference(const Recording& a, const Recording& b) {
   std::stable_sort(out.rows.begin(), out.rows.end(),
                    [](const Row& x, const Row& y) { return std::abs(x.change()) > std::abs(y.change()); });
   note_warm_up(a.counted.warming_up, out.notes);
+  note_pauses("A", a.counted, out.notes);
+  note_pauses("B", b.counted, out.notes);
   note_marks(out.notes, "A", a.counted);
   note_marks(out.notes, "B", b.counted);
-  note_noise(out.notes, out.step, a.counted.marked && b.counted.marked);
+  note_drift(out.notes, out.step);
   return out;
 }
 
@@ -165,16 +171,12 @@ std::string headline(const StepDifference& difference) {
   if (!difference.known())
     return fmt::format("{} has no whole step to compare", step.steps_a == 0 ? "A" : "B");
   const auto time = [](double ns) { return report::format_value(ns, report::Unit::ns); };
-  const std::string medians = fmt::format("medians {} → {}", time(step.median_a), time(step.median_b));
+  const std::string means = fmt::format("means {} → {}", time(step.means.mean_a), time(step.means.mean_b));
+  if (difference.same) return "A and B are the same recording, so nothing changed; " + means;
   const std::string doubt =
       difference.doubts.empty() ? "" : ". Not the same measurement: " + difference.doubts.front();
-  if (step.known())
-    return fmt::format("{} (95 %: {}; by pairs of {}); {}{}", direction(step), interval_of(step),
-                       steps_of(step), medians, doubt);
-  const bool alike = std::min(step.steps_a, step.steps_b) >= kMinSteps;
-  return fmt::format(
-      "{}: {} ({}: {}){}", direction(step), medians, steps_of(step),
-      alike ? "neighbouring steps are too correlated to know the noise" : "too few to know the noise", doubt);
+  const std::string interval = step.known() ? fmt::format("95 %: {}; ", interval_of(step)) : "";
+  return fmt::format("{} ({}{}); {}{}", verdict(step), interval, steps_of(step), means, doubt);
 }
 
 }  // namespace stepscope::compare

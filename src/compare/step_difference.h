@@ -14,25 +14,25 @@ namespace stepscope::compare {
 /// The step, or a part of it.
 struct Part {
   std::string_view name;
-  RowJudge::Verdict time;  ///< ns per step, the mean over ranks
+  RowChange time;  ///< ns per step, the mean over ranks
 };
 
 /// Leaves that are compared with each other, or that only one side has.
 struct Row {
   Match match;
   std::string module, op, kernel;
-  RowJudge::Verdict time;  ///< ns per step
+  RowChange time;  ///< ns per step
   double calls_a = 0, calls_b = 0;
   double change() const { return time.change(); }
 };
 
 struct StepDifference {
-  RatioChange step;
-  double mean_a = 0, mean_b = 0;    ///< ns per step, of the slowest rank
+  RatioChange step;                 ///< ns per step, of the slowest rank
   std::vector<Part> parts;          ///< the step first, then parts that take time on a side
-  std::vector<Row> rows;            ///< their changes add up to mean_b − mean_a; the largest first
+  std::vector<Row> rows;            ///< their changes add up to that of the step; the largest first
   std::vector<std::string> notes;   ///< what cannot be known, and what was left out
   std::vector<std::string> doubts;  ///< why the two do not compare; the headline has the first
+  bool same = false;                ///< both sides are one recording
   /// Both sides have a whole step.
   bool known() const { return step.steps_a > 0 && step.steps_b > 0; }
 };

@@ -30,8 +30,8 @@ void expect_adds_up(const StepDifference& difference) {
     a += row.time.a;
     b += row.time.b;
   }
-  EXPECT_NEAR(a, difference.mean_a, 1);
-  EXPECT_NEAR(b, difference.mean_b, 1);
+  EXPECT_NEAR(a, difference.step.means.mean_a, 1);
+  EXPECT_NEAR(b, difference.step.means.mean_b, 1);
 }
 
 std::vector<const Row*> beyond_noise(const StepDifference& difference) {
@@ -50,9 +50,9 @@ TEST(StepDifference, OneSlowerKernelIsExactlyItsRow) {
   EXPECT_EQ(rows[0]->kernel, "gemm");
   EXPECT_EQ(rows[0]->op, "aten::mm");
   EXPECT_EQ(rows[0]->time.state, State::changed);
-  // Steps 1 to 8, four of each length: 100.5 and 110.55 µs.
-  EXPECT_NEAR(rows[0]->time.a, 100'500, 1);
-  EXPECT_NEAR(rows[0]->time.b, 110'550, 1);
+  // Nine steps, four of them 1 % longer: 100.444 and 110.489 µs.
+  EXPECT_NEAR(rows[0]->time.a, 100'444, 1);
+  EXPECT_NEAR(rows[0]->time.b, 110'489, 1);
   expect_adds_up(difference);
   EXPECT_TRUE(difference.step.changed());
   EXPECT_NEAR(difference.step.ratio, 180.0 / 170, 0.001);
@@ -64,6 +64,53 @@ TEST(StepDifference, ARecordingEqualsItself) {
   for (const Row& row : difference.rows) EXPECT_EQ(row.change(), 0) << row.kernel;
   EXPECT_EQ(difference.step.ratio, 1);
   EXPECT_NE(headline(difference).find("B is as fast as A within noise"), std::string::npos);
+}
+
+TEST(StepDifference, OneRecordingOnBothSidesIsSaid) {
+  const std::string events = test_program(kBefore, 9);
+  const trace::Trace a = test::open_events(events), again = test::open_events(events),
+                     other = test::open_events(test_program(kBefore, 10));
+  Pair pair = recordings_of(a, again, {});
+  EXPECT_EQ(headline(diff(a, again, pair)).find("A and B are the same recording"), 0u);
+  Pair longer = recordings_of(a, other, {});
+  EXPECT_FALSE(diff(a, other, longer).same);
+}
+
+TEST(StepDifference, OneFigureForOneChange) {
+  Kernels slower = kBefore;
+  slower[0].length = 140;
+  const StepDifference difference = compared(kBefore, slower);
+  const Part& step = difference.parts.front();
+  EXPECT_EQ(step.name, "step");
+  EXPECT_DOUBLE_EQ(step.time.b / step.time.a, difference.step.ratio);
+  EXPECT_DOUBLE_EQ(step.time.low / step.time.a + 1, difference.step.low);
+  const report::Table verdict = as_report(difference).tables.front();
+  const auto cell = [&](std::string_view name) { return std::stod(test::cells(verdict, name)[0]); };
+  EXPECT_NEAR(cell("step_b") / cell("step_a"), difference.step.ratio, 1e-4);
+  EXPECT_NEAR(cell("ratio"), difference.step.ratio, 1e-4);
+}
+
+/// Two samples of made steps, with what is said of them.
+std::string said(const std::vector<double>& a, const std::vector<double>& b) {
+  Recording of_a, of_b;
+  of_a.step = a;
+  of_b.step = b;
+  return headline(step_difference(of_a, of_b));
+}
+
+TEST(StepDifference, NothingIsSaidBeforeItIsKnown) {
+  const std::vector<double> quiet = {99, 101, 99, 101, 99, 101, 99, 101, 99, 101};
+  EXPECT_EQ(said(quiet, quiet).find("B is as fast as A within noise; a change of 1.6 % would have been seen"),
+            0u)
+      << said(quiet, quiet);
+  const std::vector<double> loud = {80, 120, 80, 120, 80, 120, 80, 120, 80, 120};
+  EXPECT_EQ(said(loud, loud).find("Cannot tell whether B is faster or slower: only a change of 3"), 0u)
+      << said(loud, loud);
+  EXPECT_NE(said(loud, loud).find("record "), std::string::npos);
+  const std::vector<double> trend = {100, 101, 102, 103, 104, 105, 106, 107};
+  EXPECT_EQ(said(trend, quiet).find("Cannot tell"), 0u) << said(trend, quiet);
+  EXPECT_EQ(said({100, 100}, {130, 130}).find("Cannot tell whether B is faster or slower: too few steps"),
+            0u);
 }
 
 TEST(StepDifference, WhatComesAndWhatGoes) {

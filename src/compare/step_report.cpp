@@ -26,6 +26,7 @@ double bounded(double value) { return std::abs(value) < 1e300 ? value : kNoReal;
 struct Headline {
   std::string sentence;
   RatioChange step;
+  bool same;
 };
 
 Table headline_table(const StepDifference& difference) {
@@ -34,10 +35,10 @@ Table headline_table(const StepDifference& difference) {
       "Verdict",
       Shape::table,
       {{"headline", &H::sentence, Role::value},
-       {"step_a", +[](const H& h) { return h.step.median_a; }, Unit::ns, Role::detail},
-       {"step_b", +[](const H& h) { return h.step.median_b; }, Unit::ns, Role::detail},
-       {"spread_a", +[](const H& h) { return h.step.spread_a; }, Unit::ns, Role::detail},
-       {"spread_b", +[](const H& h) { return h.step.spread_b; }, Unit::ns, Role::detail},
+       {"step_a", +[](const H& h) { return h.step.means.mean_a; }, Unit::ns, Role::detail},
+       {"step_b", +[](const H& h) { return h.step.means.mean_b; }, Unit::ns, Role::detail},
+       {"spread_a", +[](const H& h) { return h.step.means.spread_a; }, Unit::ns, Role::detail},
+       {"spread_b", +[](const H& h) { return h.step.means.spread_b; }, Unit::ns, Role::detail},
        {"ratio", +[](const H& h) { return h.step.ratio; }, Unit::none, Role::detail},
        {"ratio_low", +[](const H& h) { return h.step.known() ? h.step.low : kNoReal; }, Unit::none,
         Role::detail},
@@ -47,8 +48,12 @@ Table headline_table(const StepDifference& difference) {
         Role::detail},
        {"steps_b", +[](const H& h) { return static_cast<std::int64_t>(h.step.steps_b); }, Unit::count,
         Role::detail},
-       {"independent_steps", +[](const H& h) { return h.step.effective; }, Unit::count, Role::detail}}};
-  return tabulate(kSheet, {{headline(difference), difference.step}}, false);
+       {"independent_steps", +[](const H& h) { return h.step.means.effective; }, Unit::count, Role::detail},
+       {"correlation", +[](const H& h) { return h.step.means.correlation; }, Unit::none, Role::detail},
+       {"smallest_change_seen", +[](const H& h) { return h.step.known() ? h.step.seen() : kNoReal; },
+        Unit::share, Role::detail},
+       {"same", +[](const H& h) { return static_cast<std::int64_t>(h.same); }, Unit::none, Role::detail}}};
+  return tabulate(kSheet, {{headline(difference), difference.step, difference.same}}, false);
 }
 
 /// Columns: keys, both sides per step, the change and its state, then `details`.
@@ -60,8 +65,8 @@ std::vector<Field<R>> compared(std::vector<Field<R>> keys, const std::vector<Fie
       {"change", +[](const R& r) { return r.time.change(); }, Unit::ns, Role::change},
       {"relative", +[](const R& r) { return ratio_of(r.time.a, r.time.b); }, Unit::share, Role::change},
       {"state", +[](const R& r) { return std::string(name_of(r.time.state)); }, Role::value},
-      {"change_low", +[](const R& r) { return bounded(r.time.shift.low); }, Unit::ns, Role::detail},
-      {"change_high", +[](const R& r) { return bounded(r.time.shift.high); }, Unit::ns, Role::detail}};
+      {"change_low", +[](const R& r) { return bounded(r.time.low); }, Unit::ns, Role::detail},
+      {"change_high", +[](const R& r) { return bounded(r.time.high); }, Unit::ns, Role::detail}};
   keys.insert(keys.end(), std::begin(fields), std::end(fields));
   keys.insert(keys.end(), details.begin(), details.end());
   return keys;
@@ -111,7 +116,8 @@ std::vector<Sum> sums_by(std::string Row::* place, const std::vector<Row>& rows)
 }
 
 std::vector<Sum> sums_by_match(const StepDifference& d) {
-  std::vector<Sum> sums = {{"matched"}, {"new"}, {"gone"}, {"step", d.mean_a, d.mean_b, std::ssize(d.rows)}};
+  std::vector<Sum> sums = {
+      {"matched"}, {"new"}, {"gone"}, {"step", d.step.means.mean_a, d.step.means.mean_b, std::ssize(d.rows)}};
   for (const Row& row : d.rows) sums[row.match.a.empty() ? 1 : row.match.b.empty() ? 2 : 0].add(row);
   return sums;
 }

@@ -34,7 +34,7 @@ using Side = const TableSamples::Row*;
 
 struct Joined {
   Side a, b;
-  RowJudge::Verdict first;
+  RowChange first;
 };
 
 const std::vector<double>& values_of(Side side, std::size_t column) {
@@ -42,25 +42,10 @@ const std::vector<double>& values_of(Side side, std::size_t column) {
   return side == nullptr || column >= side->values.size() ? kNone : side->values[column];
 }
 
-State state_of(Side a, Side b, const RowJudge::Verdict& verdict) {
+State state_of(Side a, Side b, const RowChange& verdict) {
   if (a == nullptr) return State::appeared;
   return b == nullptr ? State::gone : verdict.state;
 }
-
-/// Rows with equal numbers of samples per side share a distribution.
-class Judges {
- public:
-  explicit Judges(double step) : step_(step) {}
-  RowJudge::Verdict judge(const std::vector<double>& a, const std::vector<double>& b, bool is_time) {
-    const auto place = std::pair(a.size(), b.size());
-    const auto found = judges_.try_emplace(place, a.size(), b.size(), step_).first;
-    return found->second.judge(a, b, is_time);
-  }
-
- private:
-  double step_;
-  std::map<std::pair<std::size_t, std::size_t>, RowJudge> judges_;
-};
 
 /// The mean of a side's samples; kNoReal if there are none.
 double mean_of_side(Side side, std::size_t column) {
@@ -146,11 +131,10 @@ Table difference(const TableSamples& a, const TableSamples& b, std::size_t steps
   const Table& shape = a.shape().columns.empty() ? b.shape() : a.shape();
   Table out{shape.title, report::Shape::table, {}};
   const std::vector<const Column*> numbers = compared_columns(shape);
-  Judges judges(step);
   std::vector<Joined> rows;
   const auto join = [&](Side of_a, Side of_b) {
     Joined row{of_a, of_b,
-               judges.judge(values_of(of_a, 0), values_of(of_b, 0), numbers[0]->unit == Unit::ns)};
+               row_change(values_of(of_a, 0), values_of(of_b, 0), step, numbers[0]->unit == Unit::ns)};
     row.first.state = state_of(of_a, of_b, row.first);
     const bool rare = (of_a != nullptr && values_of(of_a, 0).size() < std::min<std::size_t>(3, steps_a)) ||
                       (of_b != nullptr && values_of(of_b, 0).size() < std::min<std::size_t>(3, steps_b));

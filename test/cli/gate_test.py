@@ -1,6 +1,8 @@
 """The gate on pairs of generated recordings: better, worse, inconclusive. Usage: gate_test.py STEPSCOPE MAKE_TRACE FOLDER"""
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree
@@ -13,6 +15,7 @@ RECORDINGS = {
     "fast": ["--slow-input", "25", "--without", "slow_input", "--steps", "10", "--seed", "2"],
     "again": ["--slow-input", "25", "--without", "slow_input", "--steps", "10", "--seed", "3"],
     "few": ["--steps", "3", "--seed", "4"],
+    "fewer": ["--steps", "3", "--seed", "7"],
     "shapes": ["--shapes", "--steps", "10", "--seed", "6"],
     "wide": ["--hidden", "2048", "--shapes", "--steps", "10", "--seed", "5"],
 }
@@ -23,7 +26,8 @@ RUNS = {side + str(seed): options[:-1] + [str(seed)]
 PAIRS = [
     ("slow", "fast", 0, "pass", "within the limit"),
     ("fast", "slow", 1, "regression", "beyond the limit"),
-    ("few", "few", 3, "inconclusive", "record 8 or more"),
+    ("few", "fewer", 3, "inconclusive", "too few steps to know the noise; record"),
+    ("fast", "fast", 3, "inconclusive", "BASE and NEW are the same recording"),
     ("fast", "again", 0, "pass", "within the limit"),
     ("fast", "shapes", 3, "inconclusive", "Only NEW records shapes"),
     ("shapes", "wide", 3, "inconclusive", "shapes, types or batches differ"),
@@ -69,6 +73,38 @@ def check_pages():
     check("<h3>Verdict</h3>" not in done.stdout, "the headline of a diff stands twice")
 
 
+def check_history():
+    """A folder of earlier runs is BASE; the newest run, or a given one, is NEW."""
+    nightly = os.path.join(FOLDER, "nightly")
+    os.makedirs(nightly, exist_ok=True)
+    for name in os.listdir(nightly):
+        os.remove(os.path.join(nightly, name))
+    for name in [name for name in RUNS if name.startswith("fast")] + ["fast", "again"]:
+        shutil.copy(path(name), nightly)
+    history = ["--history", nightly, "--fail-on", "step.total>10%"]
+    for new, code in (("slow", 1), ("few", 3), ("shapes", 3)):
+        got, out, _ = history_gate(*history, path(new))
+        check(got == code, f"{new} after a history: exit code {got}, not {code}\n{out}")
+    got, out, _ = history_gate(*history)
+    check(got == 0, f"the newest of a history: exit code {got}\n{out}")
+    tables = json.loads(history_gate(*history, "--format", "json")[1])["tables"]
+    trend = next(table for table in tables if table["title"] == "Trend")
+    check(len(trend["rows"]) == 5, f"a trend of {len(trend['rows'])} recordings, not 5")
+    shutil.copy(path("slow"), nightly)
+    for name in [name for name in RUNS if name.startswith("slow")]:
+        shutil.copy(path(name), nightly)
+    got, out, _ = history_gate(*history)
+    check("step.total changed at" in " ".join(out.split()), f"no change point in\n{out}")
+    got, _, error = history_gate("--history", os.path.join(FOLDER, "absent"))
+    check(got == 2 and "folder of recordings" in error, error)
+    check(history_gate(*history, path("slow"), path("fast"))[0] == 2, "two recordings beside a history are not exit code 2")
+
+
+def history_gate(*words):
+    done = subprocess.run([PROGRAM, "gate", *words], capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stdout, done.stderr
+
+
 def main():
     os.makedirs(FOLDER, exist_ok=True)
     for name, options in {**RECORDINGS, **RUNS}.items():
@@ -76,6 +112,7 @@ def main():
     for pair in PAIRS:
         check_pair(*pair)
     check_pages()
+    check_history()
     limits = ["--fail-on", "step.kernel>5%", "--fail-on", "step.data_loader>1ms"]
     code, out = gate("fast", "slow", *limits)
     check(code == 1 and "step.data_loader" in out.splitlines()[0], out)

@@ -87,7 +87,7 @@ inline void check_difference(const trace::Trace& trace) {
     CHECK(row.change() == 0);
     sum += row.time.a;
   }
-  CHECK(std::abs(sum - difference.mean_a) <= 1 + 1e-9 * difference.mean_a);
+  CHECK(std::abs(sum - difference.step.means.mean_a) <= 1 + 1e-9 * difference.step.means.mean_a);
 }
 
 /// Checks that every analysis answers with columns of equal lengths.

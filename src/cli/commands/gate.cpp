@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "cli/commands/gate_formats.h"
 #include "cli/exit.h"
 #include "cli/present.h"
+#include "compare/history.h"
 #include "read/files.h"
 
 namespace stepscope::cli {
@@ -21,6 +23,24 @@ std::vector<std::string> values_of(std::string_view joined) {
     out.emplace_back(joined.substr(from, end - from));
     from = end + 1;
   }
+  return out;
+}
+
+/// The recordings of a history: each file and each folder in DIR. Not `newest`, by whatever path.
+Result<std::vector<std::string>> recordings_in(const std::string& folder, const std::string& newest) {
+  std::error_code error;
+  std::vector<std::string> out;
+  for (const std::filesystem::directory_entry& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string path = entry.path().string();
+    const bool readable = entry.is_directory(error) ||
+                          std::any_of(std::begin(read::kReadable), std::end(read::kReadable),
+                                      [&](std::string_view ending) { return path.ends_with(ending); });
+    std::error_code absent;
+    if (readable && (newest.empty() || !std::filesystem::equivalent(entry.path(), newest, absent)))
+      out.push_back(path);
+  }
+  if (error) return Error{"--history needs a folder of recordings: " + error.message(), folder};
+  std::sort(out.begin(), out.end());
   return out;
 }
 
@@ -63,12 +83,50 @@ int print_gate(const Call& call, const compare::Gate& gate) {
   return print(call, compare::as_report(gate, format != "html"), compare::headline(gate));
 }
 
+int end_gate(const Call& call, const compare::Gate& gate) {
+  if (!gate.wrong.empty()) return misuse(call, gate.wrong.front());
+  const int printed = print_gate(call, gate);
+  return printed == kDone ? exit_code(gate.outcome()) : kUsage;
+}
+
+/// The newest recording against a folder of earlier ones, one in memory at a time.
+int run_history(const Call& call, const std::vector<compare::Limit>& limits) {
+  const std::string newest = call.words.empty() ? "" : call.words.front();
+  if (call.words.size() > 1 || call.params.has("base") || call.params.has("new"))
+    return misuse(call, "gate --history DIR takes one recording at most, NEW; the history is BASE");
+  auto paths = recordings_in(std::string(call.params.text("history")), newest);
+  if (!paths) {
+    fail(paths.error());
+    return kUsage;
+  }
+  if (!newest.empty()) paths->push_back(newest);
+  if (paths->size() < 2)
+    return misuse(call, fmt::format("--history {}: the folder needs recordings, one file or folder each",
+                                    call.params.text("history")));
+  std::vector<compare::Run> runs;
+  for (const std::string& path : *paths) {
+    auto trace = open_trace(call, {path});
+    if (!trace) {
+      say("not read: " + trace.error().text());
+      if (path == newest) return kUsage;
+      continue;
+    }
+    say_unread(*trace);
+    runs.push_back(
+        compare::run_of(std::filesystem::path(path).filename().string(), *trace, limits, call.params));
+  }
+  if (runs.size() < 2) return misuse(call, "--history: fewer than two recordings can be read");
+  return end_gate(call, compare::gate_history(std::move(runs), !newest.empty(), limits,
+                                              call.params.share("allow-noise")));
+}
+
 }  // namespace
 
 int run_gate(const Call& call) {
-  if (call.words.size() != 2)
+  const bool history = call.params.has("history");
+  if (!history && call.words.size() != 2)
     return misuse(call, fmt::format("gate needs two recordings, BASE and NEW, not {}; give more runs with "
-                                    "--base and --new",
+                                    "--base and --new, or a folder of earlier ones with --history",
                                     call.words.size()));
   std::vector<compare::Limit> limits;
   for (const std::string& text : values_of(call.params.text("fail-on", "step.total>5%"))) {
@@ -76,6 +134,7 @@ int run_gate(const Call& call) {
     if (!limit) return misuse(call, limit.error().message);
     limits.push_back(std::move(*limit));
   }
+  if (history) return run_history(call, limits);
   const std::vector<std::string> base = side(call, 0, "base"), now = side(call, 1, "new");
   for (const auto* paths : {&base, &now})
     if (const std::string twice = read::given_twice(*paths); !twice.empty())
@@ -87,9 +146,7 @@ int run_gate(const Call& call) {
   }
   const compare::Gate gate =
       compare::gate(sides->a, sides->b, limits, call.params.share("allow-noise"), call.params);
-  if (!gate.wrong.empty()) return misuse(call, gate.wrong.front());
-  const int printed = print_gate(call, gate);
-  return printed == kDone ? exit_code(gate.outcome()) : kUsage;
+  return end_gate(call, gate);
 }
 
 }  // namespace stepscope::cli
