@@ -56,10 +56,11 @@ constexpr Flag kByRank = {
      "read the ranks' files one by one, twice, to save memory (default above 1 GB of text); skips the "
      "replay of all ranks together (whatif, the cost of a straggler)"}};
 
-constexpr Flag kSkip = {{"skip", Type::integer, "", "",
-                         "leave out the first N steps of each recording (default: 1, if 4 remain)"},
-                        0,
-                        "N"};
+constexpr Flag kSkip = {
+    {"skip", Type::integer, "", "",
+     "leave out the first N steps of each recording (default: the warm-up that is found)"},
+    0,
+    "N"};
 
 constexpr Flag kDiffWhat = {{"what", Type::text, "", "", "compare this analysis instead"}, 0, "NAME"};
 constexpr Flag kFailOn = {
@@ -73,6 +74,11 @@ constexpr Flag kBase = {
     {"base", Type::texts, "", "", "one more recording of BASE; may be given several times"}, 0, "TRACE"};
 constexpr Flag kNew = {
     {"new", Type::texts, "", "", "one more recording of NEW; may be given several times"}, 0, "TRACE"};
+constexpr Flag kHistory = {
+    {"history", Type::text, "", "",
+     "a folder of earlier recordings instead of BASE: each file or folder in it is one"},
+    0,
+    "DIR"};
 constexpr Flag kGateFormat = {
     {"format", Type::choice, "text", "text|csv|json|html|markdown|junit", "how to print"}, 'f'};
 
@@ -131,8 +137,8 @@ constexpr Flag kShowFlags[] = {kFormat, kOutput, kThreads, kRun, kByRank};
 constexpr Flag kExplainFlags[] = {kStep, kFormat, kOutput, kThreads, kRun};
 constexpr Flag kWhatifFlags[] = {kScale, kStep, kFormat, kOutput, kThreads, kRun};
 constexpr Flag kDiffFlags[] = {kDiffWhat, kStep, kSkip, kTop, kFormat, kOutput, kThreads};
-constexpr Flag kGateFlags[] = {kFailOn, kAllowNoise, kBase,   kNew,    kStep,
-                               kSkip,   kGateFormat, kOutput, kThreads};
+constexpr Flag kGateFlags[] = {kFailOn, kAllowNoise, kBase,       kNew,    kHistory,
+                               kStep,   kSkip,       kGateFormat, kOutput, kThreads};
 constexpr Flag kListFlags[] = {kFormat, kOutput};
 constexpr Flag kValidateFlags[] = {kFormat, kOutput, kThreads, kRun};
 constexpr Flag kExportFlags[] = {kWhat, kExportFormat, kOutput, kThreads, kRun};
@@ -170,6 +176,7 @@ constexpr std::string_view kGateExamples[] = {
     "stepscope gate main.json.gz change.json.gz",
     "stepscope gate main.json.gz new.json.gz --fail-on 'step.total>3%' --fail-on 'step.kernel>50ms'",
     "stepscope gate main/ change/ --fail-on 'kernels.total[ampere_sgemm_128x64_tn]>10%' -o gate.xml",
+    "stepscope gate --history nightly/ tonight.json.gz",
 };
 constexpr std::string_view kListExamples[] = {"stepscope list"};
 constexpr std::string_view kValidateExamples[] = {"stepscope validate traces/"};

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compare/mean_change.h"
+#include "compare/noise/mean_change.h"
 
 namespace stepscope::compare {
 

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "base/median.h"
-#include "compare/steady.h"
+#include "compare/noise/steady.h"
 
 namespace stepscope::compare {
 namespace {

@@ -89,8 +89,11 @@ report::Table trend_table(const std::vector<Trend>& trends, bool for_programs) {
                  {{"metric", &R::metric},
                   {"recording", &R::run},
                   {"recorded", &R::date, Role::value},
-                  {"median", &R::value, Role::value},
-                  {"mean_changes", &R::change, Unit::share, Role::change}}};
+                  {"median", &R::value, Role::value}}};
+  const bool changes =
+      std::any_of(trends.begin(), trends.end(), [](const Trend& trend) { return !trend.changes.empty(); });
+  if (changes || for_programs)
+    sheet.fields.push_back({"mean_changes", &R::change, Unit::share, Role::change});
   if (for_programs) sheet.fields.push_back({"value", &R::number, Unit::none, Role::detail});
   return tabulate(sheet, rows, false);
 }

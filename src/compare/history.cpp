@@ -7,7 +7,7 @@
 #include <chrono>
 
 #include "base/median.h"
-#include "compare/change_points.h"
+#include "compare/noise/change_points.h"
 #include "report/units.h"
 
 namespace stepscope::compare {
@@ -45,12 +45,16 @@ void keep_comparable(std::vector<Run>& runs, Gate& gate) {
   runs.push_back(newest);
 }
 
-/// The metric of each run that has it; the last run comes last.
-Trend trend_of(const std::vector<Run>& runs, std::size_t limit, const Limit& of) {
+/// The metric of each run that has it, with a note on those that have not; the last run comes last.
+Trend trend_of(const std::vector<Run>& runs, std::size_t limit, const Limit& of,
+               std::vector<std::string>& notes) {
   Trend trend{of.metric(), report::Unit::ns, {}, {}};
   for (const Run& run : runs) {
     const MetricValues& metric = run.metrics[limit];
-    if (metric.values.empty()) continue;
+    if (metric.values.empty()) {
+      notes.push_back(fmt::format("{} has no {}: {}.", run.name, of.metric(), metric.missing));
+      continue;
+    }
     trend.unit = metric.unit;
     trend.points.push_back({run.name, date_of(run.start), metric.values.front()});
   }
@@ -81,8 +85,7 @@ Measured measured_of(const Trend& trend, const MetricValues& newest) {
   if (out.base.size() < kMinSteps)
     out.missing = fmt::format(
         "The history has {} comparable recordings since its last change, too few to know how much runs vary; "
-        "record "
-        "{} or more.",
+        "record {} or more.",
         out.base.size(), kMinSteps);
   return out;
 }
@@ -115,11 +118,14 @@ Run run_of(std::string name, const trace::Trace& trace, const std::vector<Limit>
   CountedSteps counted = counted_steps(trace, analyze::StepChoice(params));
   leave_out_unsteady({&counted}, params);
   Run run{std::move(name), start_of(trace), subject_of(trace, counted), {}};
+  const std::size_t steps = counted.steps.size();
   const Recording recording = recording_of(trace, std::move(counted));
   for (const Limit& limit : limits) {
     MetricValues metric =
         samples_of(limit, trace, recording, static_cast<unsigned>(params.integer("threads")));
     if (!metric.values.empty()) metric.values = {median_of(metric.values)};
+    if (steps < kMinSteps && metric.wrong.empty())
+      metric = {{}, fmt::format("it has {} whole steps; a run needs {} or more", steps, kMinSteps)};
     run.metrics.push_back(std::move(metric));
   }
   return run;
@@ -133,7 +139,7 @@ Gate gate_history(std::vector<Run> runs, bool newest_is_last, const std::vector<
   keep_comparable(runs, gate);
   std::vector<Measured> measured;
   for (std::size_t i = 0; i < limits.size(); ++i) {
-    gate.trends.push_back(trend_of(runs, i, limits[i]));
+    gate.trends.push_back(trend_of(runs, i, limits[i], gate.notes));
     measured.push_back(measured_of(gate.trends.back(), runs.back().metrics[i]));
     if (!measured.back().wrong.empty())
       gate.wrong.push_back(fmt::format("--fail-on {}: {}", limits[i].text, measured.back().wrong));

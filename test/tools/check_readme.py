@@ -28,10 +28,10 @@ def stage(folder, program):
     os.symlink(os.path.join(ROOT, "examples"), at("examples"))
     for name in ("traces", "main", "change"):
         os.symlink(RANKS, at(name))
-    for side, sample in (("before", BEFORE), ("after", AFTER)):
+    for side, sample in (("before", BEFORE), ("after", AFTER), ("nightly", BEFORE)):
         os.mkdir(at(side))
         shutil.copy(os.path.join(SAMPLES, sample), at(side))
-    of = {"trace": "generated_item_sync.json.gz", "before": BEFORE, "after": AFTER, "main": BEFORE, "change": AFTER, "new": AFTER}
+    of = {"trace": "generated_item_sync.json.gz", "before": BEFORE, "after": AFTER, "main": BEFORE, "change": AFTER, "new": AFTER, "tonight": AFTER}
     for name, sample in of.items():
         os.symlink(os.path.join(SAMPLES, sample), at(name + ".json.gz"))
     for rank, name in enumerate(sorted(os.listdir(RANKS))):

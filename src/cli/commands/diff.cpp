@@ -69,7 +69,8 @@ report::Table largest(const std::vector<compare::Row>& rows, std::size_t most, s
       lines.push_back(line_of(row));
   }
   if (lines.size() < changed)
-    rest = fmt::format("{} more rows changed; --top 0 shows all. ", changed - lines.size());
+    rest = fmt::format("{} more row{}; --top 0 shows all. ", changed - lines.size(),
+                       changed - lines.size() == 1 ? "" : "s");
   rest +=
       fmt::format("{} rows differ by no more than noise; together they change a step by {}{}.",
                   rows.size() - changed, noise > 0 ? "+" : "", report::format_value(noise, report::Unit::ns));

@@ -1,4 +1,4 @@
-#include "compare/steady.h"
+#include "compare/noise/steady.h"
 
 #include <gtest/gtest.h>
 

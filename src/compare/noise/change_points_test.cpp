@@ -1,4 +1,4 @@
-#include "compare/change_points.h"
+#include "compare/noise/change_points.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "compare/mean_change.h"
+#include "compare/noise/mean_change.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "compare/student_t.h"
+#include "compare/noise/student_t.h"
 
 namespace stepscope::compare {
 namespace {

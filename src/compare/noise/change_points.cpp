@@ -1,10 +1,10 @@
-#include "compare/change_points.h"
+#include "compare/noise/change_points.h"
 
 #include <algorithm>
 #include <cmath>
 #include <random>
 
-#include "compare/mean_change.h"
+#include "compare/noise/mean_change.h"
 
 namespace stepscope::compare {
 namespace {

@@ -1,10 +1,10 @@
-#include "compare/mean_change.h"
+#include "compare/noise/mean_change.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "compare/student_t.h"
+#include "compare/noise/student_t.h"
 
 namespace stepscope::compare {
 namespace {

@@ -1,4 +1,4 @@
-#include "compare/student_t.h"
+#include "compare/noise/student_t.h"
 
 #include <algorithm>
 #include <cmath>
