@@ -1,19 +1,27 @@
 #include "python/ask.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string_view>
 
 #include "advise/analyses.h"
 #include "advise/ask.h"
+#include "advise/explain.h"
 #include "advise/page.h"
 #include "analyze/analyses.h"
 #include "analyze/drawing.h"
 #include "compare/diff.h"
+#include "compare/gate.h"
 #include "merge/overlay.h"
 #include "read/open.h"
+#include "report/suggest.h"
 #include "write/output.h"
+#include "write/sqlite.h"
 
 namespace stepscope::python {
 namespace {
@@ -22,10 +30,6 @@ using report::ParamSpec;
 
 constexpr ParamSpec kThreads = {"threads", ParamSpec::Type::integer, "0", "", ""};
 constexpr std::int64_t kMaxThreads = 1024;
-
-void refuse(const std::string& sentence) {
-  if (!sentence.empty()) throw Refusal("UsageError", sentence);
-}
 
 const ParamSpec& spec_of(const std::vector<ParamSpec>& specs, const std::string& name) {
   const auto found =
@@ -36,6 +40,8 @@ const ParamSpec& spec_of(const std::vector<ParamSpec>& specs, const std::string&
   throw Refusal("UsageError", advise::no_such_option("--" + name, known));
 }
 
+}  // namespace
+
 report::Params params_of(const Given& given, const std::vector<ParamSpec>& specs) {
   report::Params params;
   for (const auto& [name, value] : given) {
@@ -45,28 +51,50 @@ report::Params params_of(const Given& given, const std::vector<ParamSpec>& specs
   return params;
 }
 
+Refusal::Refusal(const stepscope::Error& error) : Refusal("Error", error.text()) {
+  if (error.file.empty() || error.file == "-") return;
+  file = error.file;
+  if (::access(file.c_str(), F_OK) != 0 && errno == ENOENT) {
+    python_name = "MissingFileError";
+    error_number = ENOENT;
+  } else if (::access(file.c_str(), R_OK) != 0 && errno == EACCES) {
+    python_name = "FilePermissionError";
+    error_number = EACCES;
+  }
+}
+
+void refuse(const std::string& sentence) {
+  if (!sentence.empty()) throw Refusal("UsageError", sentence);
+}
+
 void refuse_absent_step(const Trace& trace, const report::Params& params) {
   if (params.has("step")) refuse(analyze::absent_step(trace.trace, params));
 }
 
-}  // namespace
+void refuse_absent_rank(const Trace& trace, std::int64_t rank) {
+  std::string known;
+  for (const trace::Rank& of : trace.trace.ranks) {
+    if (write::rank_name(trace.trace, of) == rank) return;
+    known += (known.empty() ? "" : ", ") + std::to_string(write::rank_name(trace.trace, of));
+  }
+  refuse("rank " + std::to_string(rank) + " is not among the ranks of this trace: " + known);
+}
+
+unsigned checked_threads(std::int64_t threads) {
+  refuse(report::misfit(kThreads, std::to_string(threads)));
+  return static_cast<unsigned>(std::min(threads, kMaxThreads));
+}
 
 std::shared_ptr<Trace> open(std::vector<std::string> paths, std::int64_t threads, std::int64_t run) {
-  refuse(report::misfit(kThreads, std::to_string(threads)));
+  const unsigned most = checked_threads(threads);
   if (paths.empty()) refuse("open needs a trace: a file, a directory, or - for standard input");
   read::OpenOptions options;
-  options.threads = static_cast<unsigned>(std::min(threads, kMaxThreads));
+  options.threads = most;
   options.run = run;
   auto opened = read::open(paths, options);
   if (opened) return std::make_shared<Trace>(std::move(*opened), std::move(paths), options.threads);
-  const Error& error = opened.error();
-  std::error_code unknown;
-  const bool absent =
-      !error.file.empty() && error.file != "-" && !std::filesystem::exists(error.file, unknown);
-  throw Refusal(absent ? "MissingFileError" : "Error", error.text());
+  throw Refusal(opened.error());
 }
-
-namespace {
 
 std::vector<ParamSpec> with_common(std::span<const ParamSpec> own) {
   const std::span<const ParamSpec> common = report::common_params();
@@ -75,23 +103,54 @@ std::vector<ParamSpec> with_common(std::span<const ParamSpec> own) {
   return specs;
 }
 
-}  // namespace
+std::vector<ParamSpec> page_params() {
+  std::vector<ParamSpec> specs;
+  for (const ParamSpec& spec : report::common_params())
+    if (spec.name != "sort") specs.push_back(spec);
+  return specs;
+}
 
-Report analyze(const Trace& trace, const std::string& name, const Given& given) {
-  const auto analysis = advise::analysis_named(name);
-  if (!analysis) throw Refusal("UsageError", analysis.error().message);
-  const analyze::Analysis& asked = **analysis;
-  report::Params params = params_of(given, with_common(asked.params));
-  refuse(advise::unanswerable(asked, params));
-  refuse_absent_step(trace, params);
-  params.set("threads", std::to_string(trace.threads));
-  advise::Answer answer = advise::answer(asked, *trace.derived(params), params);
+Report finished(const analyze::Analysis& asked, const report::Params& params, advise::Answer answer) {
   refuse(advise::sort_misfit(params, answer.report));
   if (const std::string sentence = advise::not_found(asked, params, answer.report); !sentence.empty())
     throw Refusal("Error", sentence);
   Report report{std::make_shared<const report::Report>(std::move(answer.report))};
   if (answer.verdict) report.verdict = std::make_shared<const report::Verdict>(std::move(*answer.verdict));
   return report;
+}
+
+namespace {
+
+/// Takes "rank" out of `given`, unless it is a param of the analysis itself.
+std::optional<std::int64_t> take_rank(const Trace& trace, Given& given, const analyze::Analysis& asked) {
+  const auto own = [](const ParamSpec& spec) { return spec.name == "rank"; };
+  const auto found = std::ranges::find(given, "rank", &Given::value_type::first);
+  if (found == given.end() || std::ranges::any_of(asked.params, own)) return std::nullopt;
+  refuse(report::misfit({"rank", ParamSpec::Type::integer, "", "", ""}, found->second));
+  report::Params params;
+  params.set("rank", found->second);
+  given.erase(found);
+  const std::int64_t rank = params.integer("rank");
+  refuse_absent_rank(trace, rank);
+  return rank;
+}
+
+}  // namespace
+
+Report analyze(const Trace& trace, const std::string& name, const Given& given) {
+  const auto analysis = advise::analysis_named(name);
+  if (!analysis) throw Refusal("UsageError", analysis.error().message);
+  const analyze::Analysis& asked = **analysis;
+  Given rest = given;
+  const std::optional<std::int64_t> rank = take_rank(trace, rest, asked);
+  report::Params params = params_of(rest, with_common(asked.params));
+  refuse(advise::unanswerable(asked, params));
+  refuse_absent_step(trace, params);
+  params.set("threads", std::to_string(trace.threads));
+  const auto derived = trace.derived(params);
+  return finished(asked, params,
+                  rank ? advise::answer_of_rank(asked, *derived, params, *rank)
+                       : advise::answer(asked, *derived, params));
 }
 
 Report as_hta(const Trace& trace, const std::string& form, const Given& given) {
@@ -113,6 +172,57 @@ Report diff(const Trace& a, const Trace& b, const Given& given) {
   const compare::StepDifference difference = compare::diff(a.trace, b.trace, pair);
   return {std::make_shared<const report::Report>(compare::as_report(difference)), nullptr,
           compare::headline(difference)};
+}
+
+Report explain(const Trace* trace, const std::string& id, const Given& given) {
+  const std::optional<advise::ExplainedId> named = advise::id_of(id);
+  if (!named)
+    refuse("there is no rule '" + id + "'." + report::did_you_mean(id, advise::explainable_names()) +
+           " stepscope.rules() names them all.");
+  std::vector<advise::Explained> explained;
+  if (trace != nullptr) {
+    std::vector<ParamSpec> specs;
+    for (const ParamSpec& spec : report::common_params())
+      if (spec.name == "step") specs.push_back(spec);
+    const report::Params params = params_of(given, specs);
+    refuse_absent_step(*trace, params);
+    const auto derived = trace->derived(params);
+    explained = advise::explain(*named, *derived, advise::gather(*derived, trace->threads), trace->threads);
+  }
+  return {std::make_shared<const report::Report>(advise::explanation(advise::entry_of(*named), explained))};
+}
+
+Decision gate(const std::vector<const Trace*>& base, const std::vector<const Trace*>& now,
+              const Given& given) {
+  refuse(base.empty() || now.empty() ? "gate needs a recording on each side" : "");
+  std::vector<ParamSpec> specs = {{"skip", ParamSpec::Type::integer, "", "", ""},
+                                  {"fail-on", ParamSpec::Type::texts, "", "", ""},
+                                  {"allow-noise", ParamSpec::Type::percentage, "", "", ""}};
+  for (const ParamSpec& spec : report::common_params())
+    if (spec.name == "step") specs.push_back(spec);
+  report::Params params = params_of(given, specs);
+  std::vector<compare::Limit> limits;
+  std::vector<std::string> texts = params.texts("fail-on");
+  if (texts.empty()) texts.emplace_back("step.total>5%");
+  for (const std::string& text : texts) {
+    auto limit = compare::parse_limit(text);
+    if (!limit) throw Refusal("UsageError", limit.error().message);
+    limits.push_back(std::move(*limit));
+  }
+  compare::Runs runs[2];
+  const std::vector<const Trace*>* sides[2] = {&base, &now};
+  for (int i = 0; i < 2; ++i)
+    for (const Trace* trace : *sides[i]) {
+      refuse_absent_step(*trace, params);
+      runs[i].push_back(&trace->trace);
+    }
+  params.set("threads", std::to_string(base.front()->threads));
+  const compare::Gate gate = compare::gate(runs[0], runs[1], limits, params.share("allow-noise"), params);
+  if (!gate.wrong.empty()) refuse(gate.wrong.front());
+  return {std::string(name_of(gate.outcome())),
+          compare::headline(gate),
+          {std::make_shared<const report::Report>(compare::as_report(gate, true)), nullptr,
+           compare::headline(gate)}};
 }
 
 std::vector<std::string> overlay(const Trace& trace, std::size_t rank, const std::vector<std::string>& what,
@@ -138,22 +248,19 @@ std::vector<std::string> overlay(const Trace& trace, std::size_t rank, const std
   if (const std::string absent = analyze::absent_range(sketch, params); !absent.empty())
     throw Refusal("Error", absent);
   auto file = write::Output::open(output);
-  if (!file) throw Refusal("Error", file.error().text());
+  if (!file) throw Refusal(file.error());
   const auto overlaid =
       merge::write_overlay(path, sketch.drawing(), {trace.threads, output.ends_with(".gz"), {}},
                            [&](std::string_view bytes) { return file->write(bytes); });
-  if (!overlaid) throw Refusal("Error", overlaid.error().text());
-  if (const auto error = file->finish()) throw Refusal("Error", error->text());
+  if (!overlaid) throw Refusal(overlaid.error());
+  if (const auto error = file->finish()) throw Refusal(*error);
   if (!overlaid->damage.empty())
     sketch.notes.push_back(path + ": " + overlaid->damage + ". The readable part is in the copy.");
   return std::move(sketch.notes);
 }
 
 Page page(const Trace& trace, const Given& given, bool everything) {
-  std::vector<ParamSpec> specs;
-  for (const ParamSpec& spec : report::common_params())
-    if (spec.name != "sort") specs.push_back(spec);
-  advise::PageOptions options{params_of(given, specs), trace.threads, trace.paths, everything};
+  advise::PageOptions options{params_of(given, page_params()), trace.threads, trace.paths, everything};
   refuse_absent_step(trace, options.params);
   return {std::make_shared<const report::Page>(advise::page_of(trace.trace, options))};
 }

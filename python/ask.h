@@ -4,24 +4,62 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "advise/analyses.h"
 #include "python/objects.h"
+#include "report/params.h"
+
+namespace stepscope {
+struct Error;
+}
 
 namespace stepscope::python {
 
 /// Becomes the exception of that name in stepscope._errors.
 struct Refusal : std::runtime_error {
   Refusal(const char* name, const std::string& sentence) : std::runtime_error(sentence), python_name(name) {}
+  /// By what is wrong with the error's file: MissingFileError, FilePermissionError or Error.
+  explicit Refusal(const stepscope::Error& error);
   const char* python_name;
+  std::string file{};    ///< "" if no file is involved
+  int error_number = 0;  ///< of errno, 0 if none
 };
 
+// Checks of questions. Each throws a Refusal with what is wrong.
+
+unsigned checked_threads(std::int64_t threads);
+report::Params params_of(const Given& given, const std::vector<report::ParamSpec>& specs);
+std::vector<report::ParamSpec> with_common(std::span<const report::ParamSpec> own);
+/// Those of a page: step, top.
+std::vector<report::ParamSpec> page_params();
+/// The answer, unless it is of a range, an event or a column that is not there.
+Report finished(const analyze::Analysis& asked, const report::Params& params, advise::Answer answer);
+/// Throws a UsageError unless `sentence` is empty.
+void refuse(const std::string& sentence);
+void refuse_absent_step(const Trace& trace, const report::Params& params);
+void refuse_absent_rank(const Trace& trace, std::int64_t rank);
+
 std::shared_ptr<Trace> open(std::vector<std::string> paths, std::int64_t threads, std::int64_t run);
+/// `given` may also have "rank": then rows of that rank only.
 Report analyze(const Trace& trace, const std::string& name, const Given& given);
 /// The answer in Holistic Trace Analysis' form of that name; `given` are the params of its question.
 Report as_hta(const Trace& trace, const std::string& form, const Given& given);
+/// Why a rule or a health row fired or stayed silent; without a trace, the rule alone.
+Report explain(const Trace* trace, const std::string& id, const Given& given);
+
+/// A gate's decision: pass, regression or inconclusive, and its report.
+struct Decision {
+  std::string outcome, headline;
+  Report report;
+};
+/// Whether `now` may replace `base`; params "fail-on", "allow-noise", "step", "skip".
+Decision gate(const std::vector<const Trace*>& base, const std::vector<const Trace*>& now,
+              const Given& given);
+
 /// What changed from `a` to `b`; params "step" and "skip".
 Report diff(const Trace& a, const Trace& b, const Given& given);
 /// Draws answers into a copy of a rank's file. `what` names the drawings; empty: all. Returns notes about the

@@ -1,13 +1,17 @@
 // The module stepscope._core: open, ask, print. A thin layer; the public interface is python/stepscope.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "python/ask.h"
+#include "python/by_rank.h"
 #include "python/describe.h"
+#include "python/files.h"
 #include "python/recorded.h"
+#include "python/state.h"
 #include "python/table.h"
 #include "report/formats/csv.h"
 #include "report/formats/json.h"
@@ -27,14 +31,28 @@ void raise_refusal(const std::exception_ptr& pointer, void* /*payload*/) {
     std::rethrow_exception(pointer);
   } catch (const Refusal& refusal) {
     const nb::object kind = nb::module_::import_("stepscope._errors").attr(refusal.python_name);
-    PyErr_SetString(kind.ptr(), report::valid_utf8(refusal.what()).c_str());
+    std::string sentence = report::valid_utf8(refusal.what());
+    if (refusal.python_name == std::string_view("UsageError")) sentence = in_python(sentence);
+    const nb::object raised = kind(nb::str(sentence.data(), sentence.size()));
+    if (!refusal.file.empty()) raised.attr("filename") = path(refusal.file);
+    if (refusal.error_number != 0) raised.attr("errno") = refusal.error_number;
+    PyErr_SetObject(kind.ptr(), raised.ptr());
   }
 }
 
+std::string bytes_of(const nb::bytes& given) { return {given.c_str(), given.size()}; }
+
+std::vector<std::string> paths_of(const std::vector<nb::bytes>& given) {
+  std::vector<std::string> paths;
+  for (const nb::bytes& path : given) paths.push_back(bytes_of(path));
+  return paths;
+}
+
+nb::bytes as_bytes(const std::string& raw) { return nb::bytes(raw.data(), raw.size()); }
+
 std::shared_ptr<Trace> open_bytes(const std::vector<nb::bytes>& given, std::int64_t threads,
                                   std::int64_t run) {
-  std::vector<std::string> paths;
-  for (const nb::bytes& path : given) paths.emplace_back(path.c_str(), path.size());
+  std::vector<std::string> paths = paths_of(given);
   const nb::gil_scoped_release unlocked;
   return open(std::move(paths), threads, run);
 }
@@ -56,8 +74,56 @@ std::vector<std::shared_ptr<Table>> tables_of(const Report& report) {
   return tables;
 }
 
+nb::tuple merge_bytes(const std::vector<nb::bytes>& given, const nb::bytes& output, bool align,
+                      std::int64_t threads) {
+  std::vector<std::string> paths = paths_of(given);
+  const std::string target = bytes_of(output);
+  MergedFiles merged;
+  {
+    const nb::gil_scoped_release unlocked;
+    merged = merge(paths, target, align, threads);
+  }
+  return nb::make_tuple(merged.ranks, merged.others, merged.events, texts(merged.notes));
+}
+
+nb::tuple gate_of(const std::vector<const Trace*>& base, const std::vector<const Trace*>& now,
+                  const Given& given) {
+  Decision decision;
+  {
+    const nb::gil_scoped_release unlocked;
+    decision = gate(base, now, given);
+  }
+  return nb::make_tuple(decision.outcome, report::valid_utf8(decision.headline), decision.report);
+}
+
+void bind_files(nb::module_& module, nb::class_<Trace>& trace) {
+  trace
+      .def("events", events, nb::arg("ranks"), nb::arg("steps"), nb::arg("kinds"), nb::arg("name"),
+           nb::arg("args"), Unlocked())
+      .def("sql", sql, nb::arg("query").none(), Unlocked())
+      .def(
+          "export",
+          [](const Trace& t, const nb::bytes& path, const std::string& format, const std::string& what) {
+            const std::string target = bytes_of(path);
+            const nb::gil_scoped_release unlocked;
+            export_to(t, target, format, what);
+          },
+          nb::arg("path"), nb::arg("format"), nb::arg("what"))
+      .def("validate", validate, Unlocked());
+  module.def("explain", explain, nb::arg("trace").none(), nb::arg("id"), nb::arg("params"), Unlocked());
+  module.def("rules", rules, nb::sig("def rules() -> list[tuple[str, str]]"));
+  module.def("gate", gate_of, nb::arg("base"), nb::arg("now"), nb::arg("params"),
+             nb::sig("def gate(base: list[Trace], now: list[Trace], params: list[tuple[str, str]]) -> "
+                     "tuple[str, str, Report]"));
+  module.def("merge", merge_bytes, nb::arg("paths"), nb::arg("output"), nb::arg("align"), nb::arg("threads"),
+             nb::sig("def merge(paths: list[bytes], output: bytes, align: bool, threads: int) -> "
+                     "tuple[int, int, int, list[str]]"));
+}
+
 void bind_report(nb::module_& module) {
   nb::class_<Report>(module, "Report")
+      .def("state", [](const Report& r) { return as_bytes(state_of(r)); })
+      .def_static("restored", [](const nb::bytes& state) { return restored_report(bytes_of(state)); })
       .def_prop_ro("name", [](const Report& r) { return report::valid_utf8(r.report->name); })
       .def_prop_ro("question", [](const Report& r) { return report::valid_utf8(r.report->question); })
       .def_prop_ro("notes", [](const Report& r) { return texts(r.report->notes); })
@@ -83,6 +149,8 @@ void bind_report(nb::module_& module) {
 
 void bind_page(nb::module_& module) {
   nb::class_<Page>(module, "Page")
+      .def("state", [](const Page& p) { return as_bytes(state_of(p)); })
+      .def_static("restored", [](const nb::bytes& state) { return restored_page(bytes_of(state)); })
       .def_prop_ro("title", [](const Page& p) { return report::valid_utf8(p.page->title); })
       .def("reports", reports_of)
       .def(
@@ -110,11 +178,16 @@ NB_MODULE(_core, module) {
   module.attr("rows_on_terminal") = stepscope::report::kRowsOnTerminal;
   module.def("analyses", analyses, nb::sig("def analyses() -> list[dict[str, typing.Any]]"));
   module.def("open", open_bytes, nb::arg("paths"), nb::arg("threads"), nb::arg("run"));
-  nb::class_<Trace>(module, "Trace")
-      .def("ranks", ranks, nb::sig("def ranks(self) -> list[dict[str, typing.Any]]"))
+  nb::class_<Trace> trace(module, "Trace");
+  trace
+      .def(
+          "ranks", [](const Trace& t) { return ranks(t.trace); },
+          nb::sig("def ranks(self) -> list[dict[str, typing.Any]]"))
       .def("notes", [](const Trace& t) { return texts(t.trace.notes); })
       .def("unread", [](const Trace& t) { return texts(t.trace.unread); })
-      .def("analyze", analyze, nb::arg("name"), nb::arg("params"), Unlocked())
+      .def("doubts", [](const Trace& t) { return texts(t.trace.doubts); })
+      .def("analyze", nb::overload_cast<const Trace&, const std::string&, const Given&>(analyze),
+           nb::arg("name"), nb::arg("params"), Unlocked())
       .def("as_hta", as_hta, nb::arg("form"), nb::arg("params"), Unlocked())
       .def("diff", diff, nb::arg("other"), nb::arg("params"), Unlocked())
       .def(
@@ -130,7 +203,28 @@ NB_MODULE(_core, module) {
             return texts(notes);
           },
           nb::arg("rank"), nb::arg("what"), nb::arg("params"), nb::arg("output"))
-      .def("page", page, nb::arg("params"), nb::arg("everything"), Unlocked());
+      .def("page", nb::overload_cast<const Trace&, const Given&, bool>(page), nb::arg("params"),
+           nb::arg("everything"), Unlocked());
+  module.def(
+      "open_by_rank",
+      [](const std::vector<nb::bytes>& given, std::int64_t threads, std::int64_t run) {
+        std::vector<std::string> paths = paths_of(given);
+        const nb::gil_scoped_release unlocked;
+        return open_by_rank(std::move(paths), threads, run);
+      },
+      nb::arg("paths"), nb::arg("threads"), nb::arg("run"));
+  nb::class_<RankFolder>(module, "RankFolder")
+      .def(
+          "ranks", [](const RankFolder& f) { return ranks(f.heads()); },
+          nb::sig("def ranks(self) -> list[dict[str, typing.Any]]"))
+      .def("notes", [](const RankFolder& f) { return texts(f.heads().notes); })
+      .def("unread", [](const RankFolder& f) { return texts(f.heads().unread); })
+      .def("doubts", [](const RankFolder& f) { return texts(f.heads().doubts); })
+      .def("analyze", nb::overload_cast<const RankFolder&, const std::string&, const Given&>(analyze),
+           nb::arg("name"), nb::arg("params"), Unlocked())
+      .def("page", nb::overload_cast<const RankFolder&, const Given&, bool>(page), nb::arg("params"),
+           nb::arg("everything"), Unlocked());
+  bind_files(module, trace);
   bind_report(module);
   bind_page(module);
   bind_table(module);

@@ -1,8 +1,10 @@
 #include "python/describe.h"
 
+#include <cctype>
 #include <string_view>
 
 #include "advise/analyses.h"
+#include "advise/explain.h"
 #include "analyze/analyses.h"
 #include "report/params.h"
 #include "report/utf8.h"
@@ -15,11 +17,6 @@ namespace {
 nb::str text(std::string_view raw) {
   const std::string valid = report::valid_utf8(raw);
   return nb::str(valid.data(), valid.size());
-}
-
-/// Like os.fsdecode: a path may contain any bytes.
-nb::object path(const std::string& raw) {
-  return nb::steal(PyUnicode_DecodeFSDefaultAndSize(raw.data(), static_cast<Py_ssize_t>(raw.size())));
 }
 
 nb::object unless_negative(std::int64_t number) {
@@ -37,7 +34,7 @@ nb::dict param(const report::ParamSpec& spec) {
   out["type"] = name_of(spec.type);
   out["default"] = text(spec.fallback);
   out["choices"] = text(spec.choices);
-  out["help"] = text(spec.help);
+  out["help"] = text(in_python(spec.help));
   return out;
 }
 
@@ -61,12 +58,41 @@ nb::dict rank_of(const trace::Rank& rank) {
   out["backend"] = text(rank.backend);
   out["steps"] = steps;
   out["devices"] = devices;
-  out["events"] = static_cast<std::int64_t>(rank.events.size());
+  // A rank without its events, as it is while ranks are read one by one, says how many were read.
+  out["events"] =
+      rank.events.size() > 0 ? static_cast<std::int64_t>(rank.events.size()) : rank.reading.events;
   out["complete"] = rank.reading.complete && rank.reading.losses == 0;
   return out;
 }
 
 }  // namespace
+
+std::string in_python(std::string_view sentence) {
+  std::string out;
+  for (std::size_t at = 0; at < sentence.size();) {
+    const bool begins = at == 0 || std::string_view(" '(").find(sentence[at - 1]) != std::string_view::npos;
+    if (!begins || sentence.compare(at, 2, "--") != 0) {
+      out += sentence[at++];
+      continue;
+    }
+    for (at += 2; at < sentence.size() &&
+                  (std::isalnum(static_cast<unsigned char>(sentence[at])) != 0 || sentence[at] == '-');
+         ++at)
+      out += sentence[at] == '-' ? '_' : sentence[at];
+  }
+  return out;
+}
+
+nb::object path(const std::string& raw) {
+  return nb::steal(PyUnicode_DecodeFSDefaultAndSize(raw.data(), static_cast<Py_ssize_t>(raw.size())));
+}
+
+nb::list rules() {
+  nb::list out;
+  for (const advise::ExplainedId& id : advise::explainable_ids())
+    out.append(nb::make_tuple(text(advise::name_of(id)), text(advise::entry_of(id).one_line)));
+  return out;
+}
 
 std::vector<std::string> texts(const std::vector<std::string>& raw) {
   std::vector<std::string> valid;
@@ -90,9 +116,9 @@ nb::list analyses() {
   return all;
 }
 
-nb::list ranks(const Trace& trace) {
+nb::list ranks(const trace::Trace& trace) {
   nb::list all;
-  for (const trace::Rank& rank : trace.trace.ranks) all.append(rank_of(rank));
+  for (const trace::Rank& rank : trace.ranks) all.append(rank_of(rank));
   return all;
 }
 

@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "python/objects.h"
@@ -14,7 +15,14 @@ namespace stepscope::python {
 /// The texts as valid UTF-8.
 std::vector<std::string> texts(const std::vector<std::string>& raw);
 
+/// Options in a sentence as keywords: "--tb-compat" is tb_compat.
+std::string in_python(std::string_view sentence);
+/// Like os.fsdecode: a path may contain any bytes.
+nanobind::object path(const std::string& raw);
+
 nanobind::list analyses();
-nanobind::list ranks(const Trace& trace);
+/// Ids of rules and health rows, each with its one line.
+nanobind::list rules();
+nanobind::list ranks(const trace::Trace& trace);
 
 }  // namespace stepscope::python

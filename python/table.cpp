@@ -5,6 +5,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <string_view>
+#include <unordered_map>
+
+#include "python/state.h"
 #include "report/formats/csv.h"
 #include "report/html/html.h"
 #include "report/text/text.h"
@@ -61,16 +65,35 @@ const Column& column_at(const Table& table, std::size_t index) {
   return table.table().columns[index];
 }
 
+/// Of a column of numbers.
 nb::object cell(const Column& column, std::size_t row) {
   if (column.missing(row)) return nb::none();
   if (const auto* ints = std::get_if<report::Ints>(&column.values)) return nb::int_((*ints)[row]);
-  if (const auto* reals = std::get_if<report::Reals>(&column.values)) return nb::float_((*reals)[row]);
-  const std::string text = report::valid_utf8(std::get<report::Texts>(column.values)[row]);
-  return nb::str(text.data(), text.size());
+  return nb::float_(std::get<report::Reals>(column.values)[row]);
+}
+
+/// One str per distinct text: making a str costs more than looking one up.
+nb::list texts_of(const report::Texts& values) {
+  std::unordered_map<std::string_view, nb::object> made;
+  nb::list out;
+  for (const std::string& value : values) {
+    if (value.empty()) {
+      out.append(nb::none());
+      continue;
+    }
+    const auto [place, added] = made.try_emplace(value);
+    if (added) {
+      const std::string text = report::valid_utf8(value);
+      place->second = nb::str(text.data(), text.size());
+    }
+    out.append(place->second);
+  }
+  return out;
 }
 
 nb::list list_of(const Table& table, std::size_t index) {
   const Column& column = column_at(table, index);
+  if (const auto* values = std::get_if<report::Texts>(&column.values)) return texts_of(*values);
   nb::list out;
   for (std::size_t row = 0; row < column.size(); ++row) out.append(cell(column, row));
   return out;
@@ -111,6 +134,23 @@ void bind_table(nb::module_& module) {
       .def("list", list_of, nb::arg("column"),
            nb::sig("def list(self, column: int) -> typing.List[typing.Any]"))
       .def("numbers", numbers_of, nb::arg("column"), nb::sig("def numbers(self, column: int) -> typing.Any"))
+      .def(
+          "head",
+          [](const Table& t, std::size_t rows) {
+            report::Table first = t.table();
+            if (rows == 0)
+              for (Column& c : first.columns) std::visit([](auto& values) { values.clear(); }, c.values);
+            report::cut(first, rows);
+            return std::make_shared<Table>(std::make_shared<const report::Table>(std::move(first)));
+          },
+          nb::arg("rows"), Unlocked())
+      .def("state",
+           [](const Table& t) {
+             const std::string state = state_of(t);
+             return nb::bytes(state.data(), state.size());
+           })
+      .def_static("restored",
+                  [](const nb::bytes& state) { return restored_table({state.c_str(), state.size()}); })
       .def("schema", schema)
       .def("array", array)
       .def("stream", stream)

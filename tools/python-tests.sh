@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the Python package, installs it into build/python-venv and runs its tests and the example notebook. Then runs the
+# Builds the Python package, installs it into build/python-venv and runs its tests and the example notebooks. Then runs the
 # profiler's tests again, at the same time under two PyTorches: Debian's, and the one of tools/pypi-torch.txt.
 #   tools/python-tests.sh [PYTEST OPTIONS]
 # This is the debug build, with checks on. It takes its objects from ccache when `make test` ran with CCACHE_NOHASHDIR=1 and
@@ -25,6 +25,13 @@ pytest() {
   PATH="$PWD/$venv/bin:$PATH" timeout --signal=ABRT --kill-after=10 1500 "$python" -m pytest -p no:cacheprovider -q "$@"
 }
 pytest $venv/bin/python "$@"
+
+# Frames and notebooks once more with the last pandas that keeps texts as objects.
+old=build/pandas-2
+[ -d $old/pandas ] || $venv/bin/python -m pip install --quiet --target $old --no-deps "pandas<3" pytz tzdata python-dateutil six
+[ $# -gt 0 ] || PYTHONPATH="$PWD/$old" pytest $venv/bin/python \
+  python/tests/columns_test.py python/tests/events_test.py python/tests/tables_test.py python/tests/hta_frames_test.py \
+  python/tests/hta_filters_test.py python/tests/notebook_test.py
 
 built=$($venv/bin/python -c 'import stepscope, pathlib; print(pathlib.Path(stepscope.__file__).parent)')
 suffix() { "$1" -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))'; }

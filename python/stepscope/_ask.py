@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from stepscope import _core
 from stepscope._errors import UsageError
@@ -39,14 +40,15 @@ def keyword(option: str) -> str:
     return option.replace("-", "_")
 
 
+def _param(of: Mapping[str, str]) -> Param:
+    choices = tuple(of["choices"].split("|")) if of["choices"] else ()
+    return Param(keyword(of["name"]), of["type"], of["default"], choices, of["help"])
+
+
 @functools.lru_cache(maxsize=None)
 def _all() -> tuple[Analysis, ...]:
-    def param(of: Mapping[str, str]) -> Param:
-        choices = tuple(of["choices"].split("|")) if of["choices"] else ()
-        return Param(keyword(of["name"]), of["type"], of["default"], choices, of["help"])
-
     return tuple(
-        Analysis(of["name"], of["one_line"], of["doc"], tuple(param(p) for p in of["params"]))
+        Analysis(of["name"], of["one_line"], of["doc"], tuple(_param(p) for p in of["params"]))
         for of in _core.analyses()
     )
 
@@ -62,7 +64,7 @@ def _text(name: str, value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, range):
         if value.step != 1 or len(value) == 0:
-            raise UsageError(f"--{name} needs consecutive steps, not {value}")
+            raise UsageError(f"{keyword(name)} needs consecutive steps, not {value}")
         return f"{value.start}-{value.stop - 1}"
     if isinstance(value, (int, float, str)):
         return str(value)
@@ -91,7 +93,30 @@ def flags_of(name: str) -> frozenset[str]:
 
 
 def path_bytes(path: str | bytes | os.PathLike[str] | os.PathLike[bytes]) -> bytes:
-    name = os.fsencode(path)
+    """The path, with a leading ~ replaced by the home folder."""
+    if hasattr(path, "read"):
+        raise TypeError(f"a path is needed, not a file object: give its name, {getattr(path, 'name', None)!r}")
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise TypeError(f"a path is needed, not {'None' if path is None else 'an object of type ' + type(path).__name__}")
+    name = os.path.expanduser(os.fsencode(path))
     if b"\0" in name:
         raise UsageError("a path cannot contain a null byte")
     return name
+
+
+def paths_bytes(paths: Any) -> list[bytes]:
+    """One path or several."""
+    if isinstance(paths, Mapping):
+        raise TypeError("a path or a list of paths is needed, not a dict: give its values; each file says which rank it is")
+    if isinstance(paths, (str, bytes, os.PathLike)) or hasattr(paths, "read") or not isinstance(paths, Iterable):
+        return [path_bytes(paths)]
+    return [path_bytes(one) for one in paths]
+
+
+def several(values: Any) -> list[Any]:
+    """One value, several, or none."""
+    if values is None:
+        return []
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        return [values]
+    return list(values)

@@ -11,7 +11,7 @@ import pandas as pd
 from ._hta_critical_path import CPGraph
 from ._hta_critical_path import in_us as _us
 from ._hta_devices import Devices
-from ._hta_frames import shorten_name
+from ._hta_names import shorten_name
 
 
 class TimeSeriesTypes(enum.Flag):
@@ -61,7 +61,7 @@ class TraceAnalysis(Devices):
             out["s_name"] = [shorten_name(n) for n in out["name"]] if shorten_names else out["name"]
             out["s_cat"] = out["cat"]
             out["s_user_annotation"] = out["user_annotation"]
-        return out
+        return out.reset_index(drop=True)
 
     def get_potential_stragglers(self, profiler_steps: Optional[List[int]] = None, num_candidates: int = 2,
                                  visualize: bool = False) -> List[int]:
@@ -96,15 +96,6 @@ class TraceAnalysis(Devices):
         events = self._events()
         return sorted(int(step) for step in events["iteration"].dropna().unique() if step >= 0)
 
-    def get_trace_df(self, rank: int) -> pd.DataFrame:
-        """HTA's table of a rank's events: whole microseconds since the earliest event of all ranks. Names and categories
-        are texts."""
-        events = self._events()
-        if rank not in self._rank_names:
-            raise ValueError(f"rank {rank} is not among the ranks of this trace: {sorted(self._rank_names)}")
-        frame = events[events["rank"] == rank].drop(columns="rank")
-        return frame.set_index("index", drop=False).rename_axis(None)
-
     def get_aten_op_kernels_and_delay(self, ranks: Optional[List[int]] = None,
                                       sort_by: Optional[List[str]] = None) -> Dict[int, pd.DataFrame]:
         """By rank: the kernels that each aten operator launches in one call, how often, and the mean delays from the operator
@@ -116,9 +107,8 @@ class TraceAnalysis(Devices):
                             "avg_aten_op_launch_delay": round(frame["launch_delay"].astype("float64") / 1000, 3),
                             "avg_runtime_delay": round(frame["start_delay"].astype("float64") / 1000, 3)})
         wanted = sort_by or ["occurrence_count"]
-        return {int(rank): out[frame["rank"] == rank].sort_values(wanted, ascending=False, kind="stable",
-                                                                  ignore_index=True)
-                for rank in frame["rank"].unique()}
+        return {rank: out[frame["rank"] == rank].sort_values(wanted, ascending=False, kind="stable", ignore_index=True)
+                for rank in self._asked(ranks)}
 
     def get_frequent_cuda_kernel_sequences(self, operator_name: str, output_dir: str = "", min_pattern_len: int = 3,
                                            rank: int = 0, top_k: int = 5, visualize: bool = False,
@@ -132,18 +122,17 @@ class TraceAnalysis(Devices):
                              "CPU op duration (us)": _us(frame["call_time"])})
 
     def get_cupti_counter_data_with_operators(self, ranks: Optional[List[int]] = None) -> List[pd.DataFrame]:
-        """By rank with counters: kernels, the operators around their launches (op_stack, top_level_op,
-        bottom_level_op), and a column per counter."""
+        """By rank with counters: the ranges by time as rows of get_trace_df, with a column per counter, and the operators around the
+        launch that each range measures (op_stack, top_level_op, bottom_level_op)."""
         counters = self._of(self._frames(self.trace.analyze("cupti_counters", top=0))[0], ranks)
-        keys = ["range", "kernel", "top_op", "bottom_op", "ops"]
         found = []
-        for _, frame in counters.groupby("rank"):
-            frame = frame.fillna({key: "" for key in keys[1:]})
-            wide = frame.pivot_table(index=keys, columns="counter", values="value", sort=False).reset_index()
-            wide = wide.sort_values("range", ignore_index=True)
-            wide["op_stack"] = [ops.split(" > ") if ops else [] for ops in wide["ops"]]
-            wide = wide.rename(columns={"kernel": "name", "top_op": "top_level_op", "bottom_op": "bottom_level_op"})
-            found.append(wide.drop(columns=["ops", "range"]).rename_axis(None, axis=1))
+        for rank, frame in counters.groupby("rank"):
+            events = self.get_trace_df(int(rank))
+            out = events[events["cat"] == "cuda_profiler_range"].sort_values("ts", kind="stable").reset_index(drop=True)
+            ops = frame.drop_duplicates("range").set_index("range").reindex(out.index).fillna({"ops": "", "top_op": "", "bottom_op": ""})
+            out["op_stack"] = [text.split(" > ") if text else [] for text in ops["ops"]]
+            out["top_level_op"], out["bottom_level_op"] = ops["top_op"], ops["bottom_op"]
+            found.append(out)
         return found
 
     def critical_path_analysis(self, rank: int = 0, annotation: str = "ProfilerStep",

@@ -10,6 +10,8 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
 
 import pandas as pd
 
+from ._hta_names import shorten_name
+
 Node = Tuple[int, str]
 """One end of an event: the event's index, and begin or end."""
 
@@ -36,9 +38,9 @@ class CPGraph:
 
     def get_critical_path_breakdown(self) -> pd.DataFrame:
         """One row per edge of the path: event_idx, duration (us), type, s_name, cat, pid, tid, stream (of the event
-        that the time belongs to), bound_by."""
+        that the time belongs to), bound_by. Names are short."""
         path = self._tables[2]
-        names = path["name"].fillna("")
+        names = path["name"].fillna("").map(shorten_name)
         bound = path["bound_by"].fillna("").to_numpy(copy=True)
         for text in self._loading:
             bound[(names.str.contains(text) & (path["bound_by"] == "cpu_bound")).to_numpy()] = "data_loading"
@@ -49,6 +51,18 @@ class CPGraph:
         for column in _EVENT_COLUMNS:
             out[column] = of_events[column].to_numpy()
         return out.assign(bound_by=bound)
+
+    def to_networkx(self) -> Any:
+        """The path as a networkx.DiGraph: a node per (event, end), edges with weight (us) and type. Edges off the path are not kept:
+        `edges_by_type` counts them."""
+        import networkx
+
+        graph = networkx.DiGraph()
+        graph.add_nodes_from((node, {"event": node[0], "end": node[1]}) for node in self.critical_path_nodes)
+        path = self._tables[2]
+        for begin, end, weight, kind in zip(self.critical_path_nodes, self.critical_path_nodes[1:], path["time"], path["type"]):
+            graph.add_edge(begin, end, weight=weight / 1000, type=f"critical_path_{kind}")
+        return graph
 
     def summary(self) -> "pd.Series[Any]":
         """Percentage of the path's time by bound_by."""

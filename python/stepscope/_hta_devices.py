@@ -57,18 +57,22 @@ class Devices(Frames):
                              "idle_time": _us(frame["idle"]), "idle_time_ratio": round(frame["share"], 2)})
         if not show_idle_interval_stats:
             return idle, None
-        stats = pd.DataFrame({"idle_category": frame["category"], "rank": frame["rank"], "stream": frame["stream"],
-                              "count": frame["count"].astype("float64")})
+        stats = pd.DataFrame({"rank": frame["rank"], "stream": frame["stream"], "count": frame["count"].astype("float64")})
         for column, name in DESCRIBED.items():
             if name != "count":
                 stats[name] = round(frame[column].astype("float64") / 1000, 2)
-        return idle, stats
+        return idle, stats.set_index(pd.Index(frame["category"], name="idle_category"))
 
     def get_queue_length_time_series(self, ranks: Optional[List[int]] = None) -> Dict[int, pd.DataFrame]:
-        """By rank: ts (us), stream, queue_length, stream by stream."""
+        """By rank: ts (us), pid and tid of the stream's events, stream, queue_length, stream by stream."""
         frame = self._of(self._tables("queue_length")[1], ranks)
         out = pd.DataFrame({"ts": _us(frame["time"]), "stream": frame["stream"], "queue_length": frame["length"]})
-        return {int(rank): out[frame["rank"] == rank].reset_index(drop=True) for rank in frame["rank"].unique()}
+        found = {}
+        for rank in map(int, frame["rank"].unique()):
+            found[rank] = out[frame["rank"] == rank].reset_index(drop=True)
+            for at, column in enumerate(("pid", "tid"), start=1):
+                found[rank].insert(at, column, found[rank]["stream"].map(self._first_on(rank, "stream", column)))
+        return found
 
     def get_queue_length_summary(self, ranks: Optional[List[int]] = None) -> Optional[pd.DataFrame]:
         """describe() of the queue's length over its changes, by rank and stream; None if nothing was queued."""
@@ -88,10 +92,17 @@ class Devices(Frames):
                              "relative_duration_at_max_queue_length": frame["full_share"]})
 
     def get_memory_bw_time_series(self, ranks: Optional[List[int]] = None) -> Dict[int, pd.DataFrame]:
-        """By rank: ts (us), name, memory_bw_gbps (GB/s) of the copies that run at that time."""
+        """By rank: ts (us), pid of the first copy of that kind, name, memory_bw_gbps (GB/s) of the copies that run then."""
         frame = self._of(self._tables("memory_bandwidth")[1], ranks)
         out = pd.DataFrame({"ts": _us(frame["time"]), "name": frame["kind"], "memory_bw_gbps": frame["rate"] / 1e9})
-        return {int(rank): out[frame["rank"] == rank].reset_index(drop=True) for rank in frame["rank"].unique()}
+        found = {}
+        for rank in map(int, frame["rank"].unique()):
+            found[rank] = out[frame["rank"] == rank].reset_index(drop=True)
+            pids = self._first_on(rank, "name", "pid")
+            of_kind = {kind: next((pid for name, pid in pids.items() if name.startswith(kind)), None)
+                       for kind in found[rank]["name"].unique()}
+            found[rank].insert(1, "pid", found[rank]["name"].map(of_kind))
+        return found
 
     def get_memory_bw_summary(self, ranks: Optional[List[int]] = None) -> Optional[pd.DataFrame]:
         """describe() of the bandwidth, GB/s, by rank and kind of copy; None without copies."""

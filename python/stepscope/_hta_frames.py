@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any, List, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 import pandas as pd
 
 from . import Report
-from . import open as open_trace
 from ._hta_critical_path import in_us as _us
+from ._trace import open_with_own_ranks
 
 TraceFiles = Union[Mapping[int, str], Sequence[str], str, None]
 
@@ -25,7 +25,7 @@ class Frames:
                  include_last_profiler_step: bool = False) -> None:
         wanted: Optional[Mapping[int, str]] = trace_files if isinstance(trace_files, Mapping) else None
         if trace_files is None:
-            paths: Any = os.path.expanduser(trace_dir)
+            paths: Any = _without_copies(os.path.expanduser(trace_dir))
         else:
             names = [trace_files] if isinstance(trace_files, str) else (
                 list(trace_files.values()) if isinstance(trace_files, Mapping) else list(trace_files))
@@ -35,7 +35,7 @@ class Frames:
         by_path = {os.path.realpath(self._found(p, trace_dir)): r for r, p in wanted.items()} if wanted else {}
         if wanted and len(by_path) < len(wanted):
             raise ValueError("trace_files has the same file for several ranks: give each rank its own file")
-        self.trace = open_trace(paths)
+        self.trace = open_with_own_ranks(paths)
         self._rank_names: List[int] = []
         for rank in self.trace.ranks:
             said = by_path.get(os.path.realpath(rank.path), rank.rank)
@@ -65,15 +65,18 @@ class Frames:
             frames.append(frame)
         return frames
 
-    def _of(self, frame: pd.DataFrame, ranks: Optional[Sequence[int]]) -> pd.DataFrame:
-        """The rows of `ranks`; by default of rank 0, as in HTA."""
-        wanted = [0] if not ranks else list(ranks)
-        absent = [rank for rank in wanted if rank not in self._rank_names]
-        if absent and not ranks:
-            wanted = [self._rank_names[0]]
-        elif absent:
+    def _asked(self, ranks: Optional[Sequence[int]]) -> List[int]:
+        """`ranks`; by default rank 0, as in HTA, or the first if there is no rank 0."""
+        if not ranks:
+            return [0 if 0 in self._rank_names else self._rank_names[0]]
+        absent = [rank for rank in ranks if rank not in self._rank_names]
+        if absent:
             raise ValueError(f"rank {absent[0]} is not among the ranks of this trace: {sorted(self._rank_names)}")
-        return frame[frame["rank"].isin(wanted)].reset_index(drop=True)
+        return list(ranks)
+
+    def _of(self, frame: pd.DataFrame, ranks: Optional[Sequence[int]]) -> pd.DataFrame:
+        """The rows of the ranks that are asked for."""
+        return frame[frame["rank"].isin(self._asked(ranks))].reset_index(drop=True)
 
     @staticmethod
     def _described(frame: pd.DataFrame, keys: List[str], name: str, unit: float = 1.0) -> pd.DataFrame:
@@ -96,6 +99,21 @@ class Frames:
         """All ranks."""
         return sorted(self._rank_names)
 
+    def get_trace_df(self, rank: int) -> pd.DataFrame:
+        """HTA's table of a rank's events: whole microseconds since the earliest event of all ranks. Names and categories
+        are texts."""
+        events = self._events()
+        if rank not in self._rank_names:
+            raise ValueError(f"rank {rank} is not among the ranks of this trace: {sorted(self._rank_names)}")
+        frame = events[events["rank"] == rank].drop(columns="rank")
+        return frame.set_index("index", drop=False).rename_axis(None)
+
+    def _first_on(self, rank: int, key: str, column: str) -> Dict[Any, Any]:
+        """Of each value of `key`, what the first event on the device has in `column`."""
+        frame = self.get_trace_df(rank)
+        frame = frame[frame["stream"] != -1]
+        return dict(zip(*(frame.drop_duplicates(key)[which].tolist() for which in (key, column))))
+
     def get_device_type(self, rank: int) -> str:
         """"NVIDIA GPU", "AMD GPU", "MTIA" or "UNKNOWN GPU", derived from names of calls, as in HTA."""
         facts = self._facts()
@@ -110,15 +128,89 @@ class Frames:
         if not hasattr(self, "_hta_events"):
             report = self._tables("events")
             self._hta_facts, events = report
-            for column in ("ts", "dur"):
-                events[column] = events[column] // 1000
-            events["end"] = events["ts"] + events["dur"]
-            for column in ("pid", "tid"):
-                events[column] = _whole_where_all_are(events[column])
-            for column in events.columns[events.dtypes == object]:
-                events[column] = events[column].fillna("")
-            self._hta_events: pd.DataFrame = events
+            self._hta_events: pd.DataFrame = as_hta_has_it(events)
         return self._hta_events
+
+    @property
+    def t(self) -> HtaTrace:
+        """The trace behind the analysis, like HTA's Trace."""
+        return HtaTrace(self)
+
+
+class HtaTrace:
+    """What HTA's Trace tells about the ranks; `TraceAnalysis.t` is one. There is no symbol table: names are texts."""
+
+    def __init__(self, frames: Frames) -> None:
+        self._frames = frames
+
+    @property
+    def trace_files(self) -> dict[int, str]:
+        """Files by rank."""
+        return {name: rank.path for name, rank in zip(self._frames._rank_names, self._frames.trace.ranks)}
+
+    @property
+    def trace_path(self) -> str:
+        return self._frames.trace_dir
+
+    @property
+    def min_ts(self) -> int:
+        """Unix time, or the file's own, that was subtracted from all times, us."""
+        return int(self._frames._facts()["earliest"].iloc[0]) // 1000
+
+    @property
+    def traces(self) -> dict[int, pd.DataFrame]:
+        return self.get_all_traces()
+
+    def get_ranks(self) -> List[int]:
+        return self._frames.get_ranks()
+
+    def get_iterations(self, rank: Optional[int] = None) -> List[int]:
+        """Numbers of a rank's profiler steps."""
+        steps = self.get_trace(self.get_ranks()[0] if rank is None else rank)["iteration"].dropna()
+        return sorted(int(step) for step in steps.unique() if step >= 0)
+
+    def get_trace(self, rank: int) -> pd.DataFrame:
+        """A copy of `TraceAnalysis.get_trace_df(rank)`."""
+        return self._frames.get_trace_df(rank)
+
+    get_trace_df = get_trace
+
+    def get_all_traces(self) -> dict[int, pd.DataFrame]:
+        return {rank: self.get_trace(rank) for rank in self.get_ranks()}
+
+    def get_trace_duration(self, rank: int) -> int:
+        """From the start of the first event to the start of the last, us."""
+        starts = self.get_trace(rank)["ts"]
+        return int(starts.max() - starts.min())
+
+
+def _without_copies(folder: str) -> Any:
+    """The folder; or its files without the copies that HTA's methods wrote beside their originals, if there are any."""
+    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    kept = [name for name in names if not _is_copy(name, names)]
+    return folder if len(kept) == len(names) else [
+        os.path.join(folder, name) for name in kept
+        if name.endswith((".json", ".json.gz", ".stepscope")) or os.path.isdir(os.path.join(folder, name))]
+
+
+def _is_copy(name: str, names: Sequence[str]) -> bool:
+    stem, ending = name[:name.find(".json")], name[name.find(".json"):]
+    if name.startswith("overlaid_critical_path_"):
+        return name[len("overlaid_critical_path_"):] in names
+    return stem.endswith("_with_counters") and stem[:-len("_with_counters")] + ending in names
+
+
+def as_hta_has_it(events: pd.DataFrame) -> pd.DataFrame:
+    """Times in microseconds, `end`, whole numbers for ids, and "" for absent texts."""
+    for column in ("ts", "dur"):
+        events[column] = events[column] // 1000
+    events["end"] = events["ts"] + events["dur"]
+    for column in ("pid", "tid"):
+        events[column] = _whole_where_all_are(events[column])
+    for column in events.columns:
+        if not pd.api.types.is_numeric_dtype(events[column].dtype):
+            events[column] = events[column].fillna("")
+    return events
 
 
 def _whole_where_all_are(texts: "pd.Series[Any]") -> "pd.Series[Any]":
@@ -126,18 +218,3 @@ def _whole_where_all_are(texts: "pd.Series[Any]") -> "pd.Series[Any]":
         return texts.astype("int64")
     except (ValueError, OverflowError):
         return texts
-
-
-def shorten_name(name: str) -> str:
-    """A kernel's name without template arguments, parameters and return type; names of copies and fills are kept."""
-    if name.startswith(("Memcpy", "Memset", "hipMemcpy", "hipMemset", "dma")) or not ("<" in name or "(" in name):
-        return name
-    kept: List[str] = []
-    for c in name.replace("->", ""):
-        if c in ">)":
-            opening = "<" if c == ">" else "("
-            while kept and kept.pop() != opening:
-                pass
-        else:
-            kept.append(c)
-    return "".join(kept).split(" ")[-1]

@@ -5,9 +5,13 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Literal
 
 from stepscope import _core
 from stepscope._table import Table
+
+if TYPE_CHECKING:
+    import pandas
 
 
 def _written(text: str, path: str | os.PathLike[str] | None) -> str:
@@ -50,6 +54,23 @@ class Report:
                 return table
         raise KeyError(f"there is no table {which!r}; the tables are {', '.join(t.title for t in self.tables)}")
 
+    def __contains__(self, title: object) -> bool:
+        """Whether there is a table of that title."""
+        return any(table.title == title for table in self.tables)
+
+    def __getstate__(self) -> dict[str, Any]:
+        own = {name: value for name, value in self.__dict__.items() if name not in ("_core", "tables")}
+        return {**own, "_state": self._core.state()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._core = _core.Report.restored(self.__dict__.pop("_state"))
+
+    def __deepcopy__(self, memo: object) -> Report:
+        return self  # it never changes
+
+    __copy__ = functools.partialmethod(__deepcopy__, None)
+
     def __repr__(self) -> str:
         tables = ", ".join(f"{table.title!r} ({len(table)} rows)" for table in self.tables)
         return f"<stepscope.Report {self.name}: {tables}>"
@@ -64,6 +85,10 @@ class Report:
         """The text that the terminal shows, without colour; ``rows=0`` prints all rows."""
         return self._core.text(width, rows)
 
+    def to_pandas(self, which: int | str = 0, dtype_backend: Literal["numpy", "pyarrow"] = "numpy") -> pandas.DataFrame:
+        """One of the tables as a data frame, by index or title: see :meth:`Table.to_pandas`."""
+        return self[which].to_pandas(dtype_backend)
+
     def to_json(self) -> str:
         """The same bytes as ``stepscope show NAME TRACE --format json``."""
         return self._core.json()
@@ -75,6 +100,33 @@ class Report:
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
         """A self-contained HTML page; also written to ``path`` if given."""
         return _written(self._core.html(), path)
+
+
+class Validation(Report):
+    """What was read of each file, and what could not be used."""
+
+    def __init__(self, core: _core.Report, fine: bool) -> None:
+        super().__init__(core)
+        self.fine = fine
+        """Every file was read to its end, without loss and without contradictions."""
+
+
+class Gate(Report):
+    """The decision of a gate: a row per limit, and notes."""
+
+    def __init__(self, outcome: str, headline: str, core: _core.Report) -> None:
+        super().__init__(core)
+        self.outcome = outcome
+        """pass, regression or inconclusive."""
+        self.headline = headline
+
+    @property
+    def passed(self) -> bool:
+        """False also when the recordings cannot tell."""
+        return self.outcome == "pass"
+
+    def __repr__(self) -> str:
+        return f"<stepscope.Gate: {self.headline}>"
 
 
 class Page:
@@ -92,6 +144,14 @@ class Page:
     @functools.cached_property
     def _everything(self) -> _core.Page:
         return self._ask_everything()
+
+    def __reduce__(self) -> tuple[Callable[[bytes, bytes], Page], tuple[bytes, bytes]]:
+        return _restored_page, (self._first.state(), self._everything.state())
+
+    def __deepcopy__(self, memo: object) -> Page:
+        return self  # it never changes
+
+    __copy__ = functools.partialmethod(__deepcopy__, None)
 
     @property
     def verdict(self) -> Table:
@@ -137,3 +197,7 @@ class Page:
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
         """The whole report as a self-contained HTML page; also written to ``path`` if given."""
         return _written(self._everything.html(), path)
+
+
+def _restored_page(first: bytes, everything: bytes) -> Page:
+    return Page(_core.Page.restored(first), lambda: _core.Page.restored(everything))

@@ -4,76 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal, Union
+from typing import TYPE_CHECKING, Any, Literal
 
 from stepscope import _core
+from stepscope._column import Column, Value
 
 if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
-
-Value = Union[int, float, str, None]
-"""The value of a cell; None if missing."""
-
-
-class Column:
-    """A column of a table: name, unit, role, type and values."""
-
-    def __init__(self, table: _core.Table, index: int, described: tuple[str, str, str, str]) -> None:
-        self._table = table
-        self._index = index
-        self.name, self.unit, self.role, self.type = described
-
-    name: str
-    unit: str
-    """ns, bytes, share (0 to 1), count, flop, flop_per_s, bytes_per_s, flop_per_byte, or "" for none."""
-    role: str
-    """key (names the row), value, share, depth (of a tree's row) or detail."""
-    type: str
-    """int64, float64 or text."""
-
-    def __len__(self) -> int:
-        return len(self._table)
-
-    def __iter__(self) -> Iterator[Value]:
-        return iter(self.to_list())
-
-    def __repr__(self) -> str:
-        return f"<stepscope.Column {self.name!r}: {self.type}{', ' + self.unit if self.unit else ''}, {self.role}>"
-
-    def to_list(self) -> list[Value]:
-        """The values as Python objects; None where missing."""
-        return self._table.list(self._index)
-
-    def to_numpy(self) -> Any:
-        """The values as a numpy array of shape (rows,).
-
-        Numbers are a read-only view of the column's memory. If integers are missing, the view is a masked array; missing real
-        numbers are not finite. Texts are an object array, None where missing.
-        """
-        import numpy
-
-        numbers = self._table.numbers(self._index)
-        if numbers is None:
-            return numpy.array(self.to_list(), dtype=object)
-        if self.type == "int64":
-            missing = numbers == _core.missing_int
-            if missing.any():
-                return numpy.ma.MaskedArray(numbers, missing)
-        return numbers
-
-    def _to_pandas(self) -> Any:
-        import numpy
-        import pandas
-
-        values = self.to_numpy()
-        if isinstance(values, numpy.ma.MaskedArray):
-            return pandas.arrays.IntegerArray(values.data.copy(), values.mask.copy())
-        if self.type == "float64":
-            return numpy.where(numpy.isfinite(values), values, numpy.nan)
-        return self.to_list() if self.type == "text" else values
-
 
 class Table:
     """Named, typed columns with units, and a shape that determines how the table is drawn.
@@ -90,7 +29,7 @@ class Table:
 
     @functools.cached_property
     def columns(self) -> list[Column]:
-        return [Column(self._core, i, described) for i, described in enumerate(self._core.columns())]
+        return [Column(self, i, described) for i, described in enumerate(self._core.columns())]
 
     def __len__(self) -> int:
         """The number of rows."""
@@ -104,6 +43,7 @@ class Table:
         raise KeyError(f"there is no column {name!r}; the columns are {', '.join(c.name for c in self.columns)}")
 
     def __contains__(self, name: object) -> bool:
+        """Whether there is a column of that name."""
         return any(column.name == name for column in self.columns)
 
     def __iter__(self) -> Iterator[dict[str, Value]]:
@@ -120,6 +60,23 @@ class Table:
 
     def _repr_html_(self) -> str:
         return self._core.fragment()
+
+    def __getstate__(self) -> bytes:
+        return self._core.state()
+
+    def __setstate__(self, state: bytes) -> None:
+        Table.__init__(self, _core.Table.restored(state))
+
+    def __deepcopy__(self, memo: object) -> Table:
+        return self  # it never changes
+
+    __copy__ = functools.partialmethod(__deepcopy__, None)
+
+    def head(self, rows: int = 5) -> Table:
+        """The first rows, as a table."""
+        if rows < 0:
+            raise ValueError(f"rows must not be negative, not {rows}")
+        return Table(self._core.head(rows))
 
     def to_text(self, width: int = 100, rows: int = _core.rows_on_terminal) -> str:
         """The text that the terminal shows; ``rows=0`` prints all rows."""
@@ -145,7 +102,7 @@ class Table:
         if dtype_backend == "pyarrow":
             frame = self.to_arrow().to_pandas(types_mapper=pandas.ArrowDtype)
         elif dtype_backend == "numpy":
-            frame = pandas.DataFrame({column.name: column._to_pandas() for column in self.columns})
+            frame = pandas.DataFrame({column.name: column._to_pandas() for column in self.columns}, copy=False)
         else:
             raise ValueError(f"dtype_backend must be 'numpy' or 'pyarrow', not {dtype_backend!r}")
         frame.attrs = {"title": self.title, "units": {c.name: c.unit for c in self.columns if c.unit}}
@@ -153,6 +110,10 @@ class Table:
 
     def to_arrow(self) -> pyarrow.Table:
         """As a pyarrow table that shares this table's memory; units and roles are in the fields' metadata."""
+        return self._arrow
+
+    @functools.cached_property
+    def _arrow(self) -> pyarrow.Table:
         import pyarrow
 
         return pyarrow.table(self)

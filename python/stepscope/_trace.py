@@ -10,14 +10,19 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from stepscope import _core
-from stepscope._ask import flags_of, given, path_bytes
+from stepscope._ask import flags_of, given, path_bytes, paths_bytes, several
 from stepscope._errors import Error, UsageError
-from stepscope._report import Page, Report
+from stepscope._report import Gate, Page, Report, Validation
+from stepscope._show import Show
+from stepscope._table import Table
 
 if TYPE_CHECKING:
-    from typing import Union
+    from typing import Literal, Union
+
+    from stepscope._show import AnalysisName
 
     Path = Union[str, bytes, os.PathLike[str], os.PathLike[bytes]]
+    Steps = Union[int, str, range, None]
 
 
 @dataclass(frozen=True)
@@ -48,26 +53,43 @@ class Rank:
     """Whether the whole file could be read."""
 
 
+@dataclass(frozen=True)
+class Merged:
+    """What :func:`stepscope.merge` wrote."""
+
+    ranks: int
+    others: int
+    """Other recordings, such as those of other profilers."""
+    events: int
+    notes: list[str]
+
+
 _HTA_FLAGS = frozenset(("hta_last_step", "no_memory", "calls", "everything"))
 
 
 class Trace:
     """The ranks that were opened together. It never changes, so threads may use it concurrently."""
 
-    def __init__(self, core: _core.Trace) -> None:
-        self._core: _core.Trace | None = core
+    def __init__(self, core: _core.Trace | _core.RankFolder) -> None:
+        self._core: _core.Trace | _core.RankFolder | None = core
 
-    def _opened(self) -> _core.Trace:
+    def _any(self) -> _core.Trace | _core.RankFolder:
         if self._core is None:
             raise Error("the trace is closed")
         return self._core
+
+    def _opened(self) -> _core.Trace:
+        core = self._any()
+        if isinstance(core, _core.RankFolder):
+            raise UsageError("this needs the events of all ranks together: open the trace without by_rank=True")
+        return core
 
     def close(self) -> None:
         """Frees the trace's memory; reports stay valid. ``with stepscope.open(path) as trace`` closes at the end of the block."""
         self._core = None
 
     def __enter__(self) -> Trace:
-        self._opened()
+        self._any()
         return self
 
     def __exit__(
@@ -78,18 +100,23 @@ class Trace:
     @property
     def ranks(self) -> list[Rank]:
         """The ranks, sorted by number."""
-        described = self._opened().ranks()
+        described = self._any().ranks()
         return [Rank(**{**of, "devices": [Device(**device) for device in of["devices"]]}) for of in described]
 
     @property
     def notes(self) -> list[str]:
         """Sentences about the files: missing ranks, what the recorder could not record."""
-        return self._opened().notes()
+        return self._any().notes()
+
+    @property
+    def doubts(self) -> list[str]:
+        """Those of the notes that say why the files may not be ranks of one job; opening warns of them."""
+        return self._any().doubts()
 
     @property
     def unread(self) -> list[str]:
         """The files that could not be read, each with its reason."""
-        return self._opened().unread()
+        return self._any().unread()
 
     def __repr__(self) -> str:
         if self._core is None:
@@ -98,16 +125,78 @@ class Trace:
         number = f", {len(ranks)} ranks" if len(ranks) > 1 else ""
         return f"<stepscope.Trace {os.path.basename(ranks[0].path)}{number}, {sum(rank.events for rank in ranks)} events>"
 
-    def analyze(self, name: str, **params: Any) -> Report:
-        """Runs one analysis; :func:`stepscope.analyses` names them all with their params.
+    def __reduce__(self) -> Any:
+        raise TypeError("a Trace holds memory of this process and cannot be pickled: pickle its reports and tables, or open it anew")
 
-        Every analysis takes ``step`` (a number, a ``range`` or text like ``"3-5"``), ``top`` (rows of each table to keep) and
-        ``sort`` (a column). Options of the command line are keywords with underscores: ``tb_compat=True``; an option that may
+    def __deepcopy__(self, memo: object) -> Trace:
+        return self  # it never changes
+
+    @property
+    def show(self) -> Show:
+        """Every analysis as a method with its params: ``trace.show.kernels(top=5)``."""
+        return Show(self)
+
+    def analyze(self, name: AnalysisName | str, **params: Any) -> Report:
+        """Runs one analysis; :func:`stepscope.analyses` names them all with their params, ``trace.show`` has them as methods.
+
+        Every analysis takes ``step`` (a number, a ``range`` or text like ``"3-5"``), ``top`` (rows of each table to keep),
+        ``sort`` (a column) and ``rank`` (only its rows; the answer is computed for all ranks). Options of the command line are keywords with underscores: ``tb_compat=True``; an option that may
         be given several times takes a list.
 
         Raises :class:`stepscope.UsageError`, a ValueError, for a question that makes no sense.
         """
-        return Report(self._opened().analyze(name, given(params, flags_of(name))))
+        return Report(self._any().analyze(name, given(params, flags_of(name))))
+
+    def events(
+        self,
+        *,
+        rank: int | Iterable[int] | None = None,
+        step: Steps = None,
+        kind: str | Iterable[str] | None = None,
+        name: str | None = None,
+        args: bool = False,
+    ) -> Table:
+        """The events, a row each, with times in whole nanoseconds: ``trace.events(kind="kernel").to_pandas()``.
+
+        ``kind`` is op, annotation, python, runtime, kernel, memcpy, memset or another that :meth:`sql` lists; ``name`` is a part
+        of the event's name. ``args`` adds a column with each event's args as a JSON object.
+        """
+        ranks = [value.__index__() for value in several(rank)]
+        steps = dict(given({"step": step})).get("step", "")
+        return Table(self._opened().events(ranks, steps, several(kind), name or "", args))
+
+    def sql(self, query: str | None = None) -> Table:
+        """The rows that a SELECT gives, in SQLite's dialect; without a query, the tables and their columns.
+
+        ``event``, ``arg``, ``track``, ``rank``, ``step``, ``device`` and ``flow`` hold the recording; every analysis is a table of
+        its name. Nothing can be changed.
+        """
+        return Table(self._opened().sql(query))
+
+    def export(self, path: Path, *, format: Literal["csv", "json", "sqlite"] | None = None, what: str | None = None) -> None:
+        """Writes the events (the default) or the analysis ``what`` to a file, whole or not at all.
+
+        ``format`` is by default the file's ending: .csv, .json, or .sqlite or .db, which also holds every analysis.
+        """
+        target = path_bytes(path)
+        endings = {b".csv": "csv", b".json": "json", b".sqlite": "sqlite", b".db": "sqlite"}
+        wanted = format or endings.get(os.path.splitext(target)[1])
+        if wanted is None:
+            raise UsageError(f"{os.fsdecode(target)}: the name must end in .csv, .json, .sqlite or .db, or give format=")
+        self._opened().export(target, wanted, what or "")
+
+    def validate(self) -> Validation:
+        """What was read of each file, and what could not be used; ``validate().fine`` when nothing is wrong."""
+        report, fine = self._opened().validate()
+        return Validation(report, fine)
+
+    def explain(self, rule: str, *, step: Steps = None) -> Report:
+        """Why a rule (such as ``"I01"``, see :func:`stepscope.rules`) fired or stayed silent: what it read, and its numbers."""
+        return Report(_core.explain(self._opened(), rule, given({"step": step})))
+
+    def gate(self, new: Trace | Iterable[Trace], **limits: Any) -> Gate:
+        """Whether ``new`` may replace this trace: :func:`stepscope.gate` with this trace as its base."""
+        return gate(self, new, **limits)
 
     def _as_hta(self, form: str, **params: Any) -> Report:
         """The answer in Holistic Trace Analysis' form of that name."""
@@ -145,13 +234,13 @@ class Trace:
         asked = given(params, _HTA_FLAGS | {"all_edges", "only_critical", "hta_compat"})
         return self._opened().overlay(at, [what] if isinstance(what, str) else list(what), asked, path_bytes(output))
 
-    def report(self, *, step: int | str | range | None = None, top: int | None = None) -> Page:
+    def report(self, *, step: Steps = None, top: int | None = None) -> Page:
         """Why a step is slow and what to change, as in ``stepscope report``."""
-        core, asked = self._opened(), given({"step": step, "top": top})
+        core, asked = self._any(), given({"step": step, "top": top})
         return Page(core.page(asked, False), lambda: core.page(asked, True))
 
 
-def diff(a: Trace, b: Trace, *, step: int | str | range | None = None, skip: int | None = None) -> Report:
+def diff(a: Trace, b: Trace, *, step: Steps = None, skip: int | None = None) -> Report:
     """What changed from ``a`` to ``b``, and whether that is more than noise: like ``stepscope diff``, with all rows.
 
     ``skip`` is the number of first steps of each trace to leave out; by default one, if a trace has more than four.
@@ -159,18 +248,68 @@ def diff(a: Trace, b: Trace, *, step: int | str | range | None = None, skip: int
     return Report(a._opened().diff(b._opened(), given({"step": step, "skip": skip})))
 
 
-def open(path: Path | Iterable[Path], *, threads: int = 0, run: int = 0) -> Trace:
+def gate(
+    base: Trace | Iterable[Trace],
+    new: Trace | Iterable[Trace],
+    *,
+    fail_on: str | Iterable[str] = "step.total>5%",
+    allow_noise: float | None = None,
+    step: Steps = None,
+    skip: int | None = None,
+) -> Gate:
+    """Whether ``new`` may replace ``base``: like ``stepscope gate``. Each side is a trace, or several runs of the same program.
+
+    ``fail_on`` holds one or more limits such as ``"step.total>5%"``, ``"kernels.total[gemm]>3%"``; ``allow_noise`` is how far, in
+    percent, an undecided metric may exceed its limit. ``assert gate(a, b).passed`` fails a build.
+    """
+    sides = [[trace._opened() for trace in ([side] if isinstance(side, Trace) else side)] for side in (base, new)]
+    asked = given({"fail_on": several(fail_on), "allow_noise": allow_noise, "step": step, "skip": skip})
+    return Gate(*_core.gate(sides[0], sides[1], asked))
+
+
+def explain(rule: str) -> Report:
+    """A rule and its constants, without a trace."""
+    return Report(_core.explain(None, rule, []))
+
+
+def rules() -> dict[str, str]:
+    """The ids of all rules and health rows, each with its one line."""
+    return dict(_core.rules())
+
+
+def merge(paths: Path | Iterable[Path], output: Path, *, align: bool = True, threads: int = 0) -> Merged:
+    """Merges the files of several ranks and profilers into one time line, like ``stepscope merge``.
+
+    ``output`` ends in .json.gz, .json or .pftrace; it is written whole or not at all. ``align=False`` keeps the clocks as recorded.
+    """
+    return Merged(*_core.merge(paths_bytes(paths), path_bytes(output), align, threads))
+
+
+def open(path: Path | Iterable[Path], *, threads: int = 0, run: int = 0, by_rank: bool = False) -> Trace:
     """Opens a trace: a ``.json`` or ``.json.gz`` file, a folder or several of either as the ranks of one job.
 
-    ``threads`` limits the threads that read and analyse; 0 means one per core. ``run``: of several runs of a job in a folder, read the
-    run-th, 1 for the oldest; 0 reads the newest whole one. Damaged files are read as far as possible; files that
-    cannot be read at all are listed in ``Trace.unread`` and named in a warning.
+    A leading ``~`` is the home folder. ``threads`` limits the threads that read and analyse; 0 means one per core. ``run``: of several
+    runs of a job in a folder, read the run-th, 1 for the oldest; 0 reads the newest whole one. Damaged files are read as far as possible;
+    files that cannot be read at all are listed in ``Trace.unread`` and named in a warning, and so are files that do not look like the
+    ranks of one job.
+
+    ``by_rank`` is for jobs that do not fit in memory: each question reads the ranks' files again, one by one. The trace then answers
+    :meth:`Trace.analyze`, ``show`` and :meth:`Trace.report`, but not what needs the events of all ranks together.
 
     Raises :class:`stepscope.MissingFileError`, a FileNotFoundError, when there is no such file, and
     :class:`stepscope.Error` when nothing could be read.
     """
-    paths = [path] if isinstance(path, (str, bytes, os.PathLike)) else list(path)
-    core = _core.open([path_bytes(one) for one in paths], threads, run)
+    if not isinstance(by_rank, bool):
+        raise TypeError(f"by_rank must be True or False, not {by_rank!r}")
+    trace = open_with_own_ranks(path, threads=threads, run=run, by_rank=by_rank)
+    for doubt in trace.doubts:
+        warnings.warn(doubt, stacklevel=2)
+    return trace
+
+
+def open_with_own_ranks(path: Path | Iterable[Path], *, threads: int = 0, run: int = 0, by_rank: bool = False) -> Trace:
+    """Opens files of which the caller says which ranks they are: no warning that they do not."""
+    core = (_core.open_by_rank if by_rank else _core.open)(paths_bytes(path), threads, run)
     for reason in core.unread():
-        warnings.warn(f"not read: {reason}", stacklevel=2)
+        warnings.warn(f"not read: {reason}", stacklevel=3)
     return Trace(core)

@@ -23,7 +23,8 @@ from ._hta_filters import (AfterOperatorFilter, BeforeOperatorFilter, CombinedOp
                            IterationIndexFilter, MemCopyEventFilter, NameFilter, NameIdColumnFilter,
                            NameStringColumnFilter, OperatorFilter, OperatorFilterMethod, QueryFilter, RankFilter,
                            TimeRangeFilter, UnderOperatorFilter, ZeroDurationFilter)
-from ._hta_frames import TraceFiles, shorten_name
+from ._hta_frames import TraceFiles
+from ._hta_names import shorten_name
 
 __all__ = ["AfterOperatorFilter", "BeforeOperatorFilter", "CPGraph", "CPUOperatorFilter", "CombinedOperatorFilter",
            "CompositeFilter", "DeviceType", "Filter", "FirstIterationFilter", "GPUKernelFilter", "IterationFilter",

@@ -1,8 +1,10 @@
-"""Invalid questions raise the same message as the command line; nothing crashes."""
+"""Invalid questions raise the same message as the command line, with options as keywords; nothing crashes."""
 
 import gzip
+import errno
 import json
-import pickle
+import os
+import re
 import threading
 import time
 
@@ -13,6 +15,10 @@ from stepscope import _core
 from conftest import SAMPLES, said
 
 TRACE = "examples/samples/generated_slow_input.json.gz"
+
+
+def in_python(text):
+    return re.sub(r"(?<=['( ])--([a-z][a-z-]*)|^--([a-z][a-z-]*)", lambda m: (m[1] or m[2]).replace("-", "_"), text)
 
 
 def sentence(*words):
@@ -38,7 +44,8 @@ def sentence(*words):
 def test_wrong_questions(one_rank, name, keywords, options):
     with pytest.raises(stepscope.UsageError) as raised:
         one_rank.analyze(name, **keywords)
-    assert str(raised.value) == sentence("show", name, TRACE, *options)
+    assert str(raised.value) == in_python(sentence("show", name, TRACE, *options))
+    assert "--" not in str(raised.value)
     assert isinstance(raised.value, ValueError)
 
 
@@ -56,12 +63,41 @@ def test_files_that_cannot_be_opened(tmp_path):
         stepscope.open("no/such.json")
     assert isinstance(raised.value, stepscope.Error)
     assert str(raised.value) == sentence("report", "no/such.json")
+    assert (raised.value.errno, raised.value.filename) == (errno.ENOENT, "no/such.json")
     (tmp_path / "words.json").write_text("only words")
     for path in (tmp_path, tmp_path / "words.json"):
         with pytest.raises(stepscope.Error) as raised:
             stepscope.open(path)
         assert str(raised.value) == sentence("report", path)
         assert not isinstance(raised.value, FileNotFoundError)
+    assert raised.value.filename == str(tmp_path / "words.json")
+
+
+def test_files_that_may_not_be_read(tmp_path):
+    path = tmp_path / "secret.json"
+    path.write_text("{}")
+    path.chmod(0)
+    if os.access(path, os.R_OK):
+        pytest.skip("this user may read every file")
+    with pytest.raises(PermissionError) as raised:
+        stepscope.open(path)
+    assert isinstance(raised.value, stepscope.Error) and raised.value.errno == errno.EACCES
+    assert raised.value.filename == str(path) and "Errno" not in str(raised.value)
+
+
+def test_home_folders(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "trace.json.gz").write_bytes((SAMPLES / "cnn.pt.trace.json.gz").read_bytes())
+    assert stepscope.open("~/trace.json.gz").ranks[0].path == str(tmp_path / "trace.json.gz")
+    with pytest.raises(FileNotFoundError) as raised:
+        stepscope.open("~/absent.json")
+    assert raised.value.filename == str(tmp_path / "absent.json")
+
+
+def test_files_that_are_no_ranks_of_one_job_are_a_warning():
+    with pytest.warns(UserWarning, match="do not look like the ranks of one job.*numbered by path: 0 .*cnn"):
+        trace = stepscope.open([SAMPLES / "cnn.pt.trace.json.gz", SAMPLES / "mlp_two_workers.pt.trace.json.gz"])
+    assert any("ranks of one job" in note for note in trace.notes)
 
 
 def test_a_file_of_several_that_cannot_be_read_is_a_warning(tmp_path):
@@ -82,6 +118,14 @@ def test_names_that_are_not_utf8(tmp_path):
 def test_paths_of_the_wrong_type(path):
     with pytest.raises(TypeError):
         stepscope.open(path)
+
+
+def test_what_is_wrong_with_a_path_is_said():
+    with open(TRACE, "rb") as file:
+        for given, words in ((None, "not None"), (file, "not a file object: give its name, 'examples/samples"), ({0: TRACE}, "not a dict: give its values"),
+                             ([file], "not a file object"), (7, "an object of type int")):
+            with pytest.raises(TypeError, match=words):
+                stepscope.open(given)
 
 
 @pytest.mark.parametrize("path", ["", [], "a\0b", ["", "a"]])
@@ -135,8 +179,6 @@ def test_objects_that_were_never_made(one_rank):
             table.list(wrong)
         with pytest.raises((IndexError, TypeError)):
             table.numbers(wrong)
-    with pytest.raises(TypeError):
-        pickle.dumps(one_rank)
 
 
 def test_other_threads_run_while_a_trace_is_opened(tmp_path):

@@ -1,4 +1,4 @@
-"""The example notebook runs from first to last cell, and is stored without outputs."""
+"""The example notebooks run from first to last cell, and are stored without outputs."""
 
 import json
 
@@ -6,21 +6,42 @@ import pytest
 
 from conftest import ROOT
 
-NOTEBOOK = ROOT / "examples" / "why_is_my_step_slow.ipynb"
+NOTEBOOKS = ["why_is_my_step_slow", "my_own_analysis"]
 
 
-def test_the_example_notebook_runs(tmp_path, monkeypatch):
-    for folder in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR"):  # no home is needed
+def run(name, tmp_path, monkeypatch):
+    """The notebook with its outputs."""
+    for folder in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "MPLCONFIGDIR"):  # no home is needed
         monkeypatch.setenv(folder, str(tmp_path))
     nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
-    notebook = nbformat.read(NOTEBOOK, as_version=4)
-    nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": NOTEBOOK.parent}}).execute()
-    drawn = [output.data["text/html"] for cell in notebook.cells for output in cell.get("outputs", [])
-             if "text/html" in output.get("data", {})]
-    assert sum(html.startswith('<div class="stepscope-') for html in drawn) == 2
-    assert any("data_loader" in html and "<table" in html for html in drawn)
+    notebook = nbformat.read(ROOT / "examples" / f"{name}.ipynb", as_version=4)
+    nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": ROOT / "examples"}}).execute()
+    return [output for cell in notebook.cells for output in cell.get("outputs", [])]
 
 
-def test_it_is_kept_without_outputs():
-    cells = [cell for cell in json.loads(NOTEBOOK.read_text())["cells"] if cell["cell_type"] == "code"]
+def drawn(outputs, kind):
+    return [output.data[kind] for output in outputs if kind in output.get("data", {})]
+
+
+def test_the_report_of_a_step(tmp_path, monkeypatch):
+    html = drawn(run("why_is_my_step_slow", tmp_path, monkeypatch), "text/html")
+    assert sum(piece.startswith('<div class="stepscope-') for piece in html) == 2
+    assert any("data_loader" in piece and "<table" in piece for piece in html)
+
+
+def test_an_own_analysis(tmp_path, monkeypatch):
+    pytest.importorskip("pandas"), pytest.importorskip("matplotlib")
+    outputs = run("my_own_analysis", tmp_path, monkeypatch)
+    html = drawn(outputs, "text/html")
+    assert len(drawn(outputs, "image/png")) == 1
+    assert any("gap_ns" in piece or "operator" in piece for piece in html if "<table" in piece)
+    assert sum(piece.startswith('<div class="stepscope-') for piece in html) == 3
+    printed = "".join(output.get("text", "") for output in outputs)
+    assert "before" in printed and "after" in printed
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_they_are_kept_without_outputs(name):
+    text = (ROOT / "examples" / f"{name}.ipynb").read_text()
+    cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
     assert cells and all(cell["outputs"] == [] and cell["execution_count"] is None for cell in cells)

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "advise/caveats.h"
@@ -98,6 +100,53 @@ Answer answer(const analyze::Analysis& analysis, const analyze::Derived& derived
               const report::Params& params) {
   if (!asks_findings(analysis, params)) return {analyze::run(analysis, derived, params), std::nullopt};
   return findings_of(judged(derived, params), analysis, derived.trace(), params);
+}
+
+namespace {
+
+/// The column that names the rank of a row; nullptr if rows have none.
+const report::Column* rank_column(const report::Table& table) {
+  const auto names_rank = [](const report::Column& c) {
+    return (c.tag == report::Tag::rank || c.name == "rank") && !is_text(c);
+  };
+  const auto found = std::ranges::find_if(table.columns, names_rank);
+  return found == table.columns.end() ? nullptr : &*found;
+}
+
+void keep_rank(report::Table& table, std::int64_t rank) {
+  const report::Column* ranks = rank_column(table);
+  if (ranks == nullptr) return;
+  const report::Ints of = std::get<report::Ints>(ranks->values);
+  for (report::Column& column : table.columns)
+    std::visit(
+        [&](auto& values) {
+          std::size_t kept = 0;
+          for (std::size_t row = 0; row < of.size(); ++row)
+            if (of[row] == rank) std::swap(values[kept++], values[row]);
+          values.resize(kept);
+        },
+        column.values);
+}
+
+}  // namespace
+
+Answer answer_of_rank(const analyze::Analysis& analysis, const analyze::Derived& derived,
+                      const report::Params& params, std::int64_t rank) {
+  if (asks_findings(analysis, params)) {
+    report::Verdict verdict = judged(derived, params);
+    const auto others = [&](const auto& of) { return of.rank >= 0 && of.rank != rank; };
+    std::erase_if(verdict.ranks, others);
+    std::erase_if(verdict.findings, others);
+    std::erase_if(verdict.health, others);
+    return findings_of(std::move(verdict), analysis, derived.trace(), params);
+  }
+  report::Params whole;
+  for (const auto& [name, value] : params.all())
+    if (name != "top" && name != "sort") whole.set(name, value);
+  report::Report report = analyze::run(analysis, derived, whole);
+  for (report::Table& table : report.tables) keep_rank(table, rank);
+  analyze::finish(analysis, derived.trace(), params, report);
+  return {std::move(report), std::nullopt};
 }
 
 std::span<const analyze::Analysis> all_analyses() {

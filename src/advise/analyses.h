@@ -1,6 +1,7 @@
 // Every analysis that front ends list: `findings` first, then those of `analyze`.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -25,6 +26,9 @@ struct Answer {
 /// Runs the analysis and finishes its report.
 Answer answer(const analyze::Analysis& analysis, const analyze::Derived& derived,
               const report::Params& params);
+/// The same with rows of one rank only, where rows name their rank. The answer is computed for all ranks.
+Answer answer_of_rank(const analyze::Analysis& analysis, const analyze::Derived& derived,
+                      const report::Params& params, std::int64_t rank);
 /// The finished answer of "findings".
 Answer findings_of(report::Verdict verdict, const analyze::Analysis& findings, const trace::Trace& trace,
                    const report::Params& params);

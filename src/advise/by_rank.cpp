@@ -8,6 +8,20 @@
 #include "report/append.h"
 
 namespace stepscope::advise {
+
+void Digests::add(const trace::Trace& one, std::size_t place) {
+  const analyze::Derived derived(one, params_);
+  analyze::RankDigest digest = analyze::digest_of(derived, one.ranks.front());
+  const std::lock_guard lock(mutex_);
+  if (by_place_.size() <= place) by_place_.resize(place + 1);
+  by_place_[place] = std::move(digest);
+}
+
+std::vector<analyze::RankDigest> Digests::at(const std::vector<std::size_t>& places) {
+  std::vector<analyze::RankDigest> digests;
+  for (const std::size_t place : places) digests.push_back(std::move(by_place_[place]));
+  return digests;
+}
 namespace {
 
 using report::Report;

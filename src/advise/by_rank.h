@@ -2,7 +2,9 @@
 // answers are the same as from a trace that holds all ranks.
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -16,6 +18,20 @@
 #include "trace/trace.h"
 
 namespace stepscope::advise {
+
+/// Collects the digests of ranks that are read one by one, from any thread.
+class Digests {
+ public:
+  explicit Digests(const report::Params& params) : params_(params) {}
+  void add(const trace::Trace& one, std::size_t place);
+  /// Those of the ranks with these places; call it once.
+  std::vector<analyze::RankDigest> at(const std::vector<std::size_t>& places);
+
+ private:
+  const report::Params& params_;
+  std::mutex mutex_;
+  std::vector<analyze::RankDigest> by_place_;
+};
 
 struct RankByRank {
   const trace::Trace& heads;                   ///< ranks without events; outlives this

@@ -1,9 +1,7 @@
 #include "cli/by_rank.h"
 
-#include <mutex>
 #include <utility>
 
-#include "analyze/derived.h"
 #include "cli/present.h"
 #include "cli/progress.h"
 
@@ -20,15 +18,9 @@ bool asks_by_rank(const Call& call) {
 }
 
 Result<Survey> Survey::of(const Call& call, bool digests) {
-  std::mutex mutex;
-  std::vector<analyze::RankDigest> by_place;
+  advise::Digests collected(call.params);
   const auto look = [&](const trace::Trace& one, std::size_t place) {
-    if (!digests) return;
-    const analyze::Derived derived(one, call.params);
-    analyze::RankDigest digest = analyze::digest_of(derived, one.ranks.front());
-    const std::lock_guard lock(mutex);
-    if (by_place.size() <= place) by_place.resize(place + 1);
-    by_place[place] = std::move(digest);
+    if (digests) collected.add(one, place);
   };
   Progress progress(shows_progress(call));
   auto files = read::RankFiles::survey(call.words, open_options(call, progress), look);
@@ -37,9 +29,7 @@ Result<Survey> Survey::of(const Call& call, bool digests) {
   if (!absent.empty() && call.params.has("step"))
     return Error{absent, call.words.size() == 1 ? call.words[0] : ""};
   Survey survey(call, std::move(*files));
-  if (digests)
-    for (std::size_t rank = 0; rank < survey.files_.heads().ranks.size(); ++rank)
-      survey.digests_.push_back(std::move(by_place[survey.files_.place(rank)]));
+  if (digests) survey.digests_ = collected.at(survey.files_.places());
   return survey;
 }
 

@@ -31,22 +31,22 @@ std::vector<double> pooled(std::vector<std::vector<double>> files, bool by_file)
 }
 
 struct RunSet {
-  const std::vector<Trace>& traces;
+  const Runs& traces;
   std::vector<Recording> recordings;
   std::vector<Subject> subjects;
 };
 
-std::vector<CountedSteps> steps_of(const std::vector<Trace>& traces, const report::Params& params) {
+std::vector<CountedSteps> steps_of(const Runs& traces, const report::Params& params) {
   std::vector<CountedSteps> out;
-  for (const Trace& trace : traces) out.push_back(counted_steps(trace, analyze::StepChoice(params)));
+  for (const Trace* trace : traces) out.push_back(counted_steps(*trace, analyze::StepChoice(params)));
   return out;
 }
 
-RunSet side_of(const std::vector<Trace>& traces, std::vector<CountedSteps> counted) {
+RunSet side_of(const Runs& traces, std::vector<CountedSteps> counted) {
   RunSet side{traces, {}, {}};
   for (std::size_t i = 0; i < traces.size(); ++i) {
-    side.subjects.push_back(subject_of(traces[i], counted[i]));
-    side.recordings.push_back(recording_of(traces[i], std::move(counted[i])));
+    side.subjects.push_back(subject_of(*traces[i], counted[i]));
+    side.recordings.push_back(recording_of(*traces[i], std::move(counted[i])));
   }
   return side;
 }
@@ -58,7 +58,7 @@ Measured measure(const Limit& limit, const RunSet& base, const RunSet& now, unsi
   for (const RunSet* side : {&base, &now}) {
     std::vector<std::vector<double>> files;
     for (std::size_t i = 0; i < side->traces.size(); ++i) {
-      MetricValues samples = samples_of(limit, side->traces[i], side->recordings[i], threads);
+      MetricValues samples = samples_of(limit, *side->traces[i], side->recordings[i], threads);
       if (!samples.wrong.empty()) out.wrong = samples.wrong;
       if (!samples.missing.empty() && out.missing.empty())
         out.missing = fmt::format("{}: {}.", side == &base ? "BASE" : "NEW", samples.missing);
@@ -102,8 +102,8 @@ std::size_t Gate::count(Outcome of) const {
       std::count_if(checks.begin(), checks.end(), [&](const Check& check) { return check.outcome == of; }));
 }
 
-Gate gate(const std::vector<Trace>& base, const std::vector<Trace>& now, const std::vector<Limit>& limits,
-          double allow_noise, const report::Params& params) {
+Gate gate(const Runs& base, const Runs& now, const std::vector<Limit>& limits, double allow_noise,
+          const report::Params& params) {
   Gate out;
   const auto threads = static_cast<unsigned>(params.integer("threads"));
   std::vector<CountedSteps> steps_base = steps_of(base, params), steps_now = steps_of(now, params);

@@ -75,11 +75,14 @@ struct Gate {
   std::size_t count(Outcome outcome) const;  ///< checks with this outcome
 };
 
+/// The recordings of one side, at least one.
+using Runs = std::vector<const trace::Trace*>;
+
 /// With at least four files per side, a sample is the median of one file, since runs differ more than the
 /// steps of one run (three medians have no 95 % interval). With fewer files, each step is a sample. `params`:
 /// step, skip, threads.
-Gate gate(const std::vector<trace::Trace>& base, const std::vector<trace::Trace>& now,
-          const std::vector<Limit>& limits, double allow_noise, const report::Params& params);
+Gate gate(const Runs& base, const Runs& now, const std::vector<Limit>& limits, double allow_noise,
+          const report::Params& params);
 
 /// "Pass: step.total …".
 std::string headline(const Gate& gate);

@@ -42,4 +42,13 @@ std::optional<Error> write_chrome(Merged& merged, const MergeOptions& options, b
 std::optional<Error> write_perfetto(Merged& merged, const MergeOptions& options,
                                     const std::function<bool(std::string_view)>& put);
 
+/// Why a merge cannot be written to a file of that name, a sentence; "" if it can.
+std::string ending_refused(const std::string& output);
+/// Why these files cannot be merged into `output`, a sentence; "" if they can.
+std::string refused(const std::vector<std::string>& files, const std::string& output);
+
+/// Surveys the files and writes them into `output`, whole or not at all; its ending chooses the format.
+Result<Merged> merge(const std::vector<std::string>& files, const std::string& output,
+                     const MergeOptions& options);
+
 }  // namespace stepscope::merge

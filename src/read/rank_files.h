@@ -25,8 +25,12 @@ class RankFiles {
 
   /// What open() gives, without tracks, events and long metadata.
   const trace::Trace& heads() const { return heads_; }
-  /// The place that survey() gave to this rank of the heads.
-  std::size_t place(std::size_t rank) const { return origins_[rank].place; }
+  /// The places that survey() gave to the ranks of the heads.
+  std::vector<std::size_t> places() const {
+    std::vector<std::size_t> places;
+    for (const Origin& origin : origins_) places.push_back(origin.place);
+    return places;
+  }
 
   /// Reads every rank again, with the number, notes and doubts of the heads; `place` is its index among them.
   /// An Error when a file has changed.

@@ -2,7 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/check.h"
 #include "base/text.h"
+#include "report/formats/csv.h"
+#include "report/formats/json.h"
+#include "write/output.h"
 #include "write/sqlite.h"
 #include "write/trace_rows.h"
 
@@ -11,7 +19,7 @@ namespace {
 
 constexpr std::size_t kRowsAtOnce = 16384;
 
-report::Table empty_table() {
+report::Table empty_table(bool args) {
   report::Table table{"Events", report::Shape::table, {}};
   for (const ColumnNote& c : trace_tables().front().columns) {
     const bool time = c.name.ends_with("_ns"), depth = c.name == "depth";
@@ -22,7 +30,7 @@ report::Table empty_table() {
                                       : depth ? report::Unit::count
                                               : report::Unit::none);
   }
-  table.texts("args", report::Role::detail);
+  if (args) table.texts("args", report::Role::detail);
   return table;
 }
 
@@ -51,58 +59,107 @@ std::string args_of(const trace::Trace& trace, const trace::Rank& rank, trace::R
   return out.empty() ? out : out + "}";
 }
 
-/// Fills tables from the rows of the table `event`, in order, and adds the args of each row.
-class Pieces final : public RowSink {
+/// Fills a table with events.
+class EventRows final : public RowSink {
  public:
-  Pieces(const trace::Trace& trace, const std::function<bool(const report::Table&)>& take)
-      : trace_(trace), take_(take), table_(empty_table()) {}
+  explicit EventRows(bool args) : args_(args), table_(empty_table(args)) {}
+  void add(const trace::Trace& trace, const trace::Rank& rank, trace::Row row) {
+    at_ = 0;
+    put_event(trace, rank, row, *this);
+    if (args_) std::get<report::Texts>(next().values).push_back(args_of(trace, rank, row));
+  }
+  std::size_t rows() const { return table_.rows(); }
+  report::Table take() { return std::exchange(table_, empty_table(args_)); }
+
   void integer(std::int64_t value) override { std::get<report::Ints>(next().values).push_back(value); }
   void real(double) override { CHECK(false); }
   void text(std::string_view value) override { std::get<report::Texts>(next().values).emplace_back(value); }
   void nothing() override {
-    std::visit([](auto& values) { values.push_back(absent(values)); }, next().values);
+    report::Column& column = next();
+    if (is_text(column))
+      std::get<report::Texts>(column.values).emplace_back();
+    else
+      std::get<report::Ints>(column.values).push_back(report::kNoInt);
   }
-  bool end_row() override {
-    while (row_ == trace_.ranks[rank_].events.size()) {
-      ++rank_;
-      row_ = 0;
-    }
-    std::get<report::Texts>(next().values).push_back(args_of(trace_, trace_.ranks[rank_], row_++));
-    at_ = 0;
-    return table_.rows() < kRowsAtOnce || flush();
-  }
-  bool flush() {
-    const bool more = take_(table_);
-    table_ = empty_table();
-    given_ = true;
-    return more;
-  }
-  bool unfinished() const { return table_.rows() > 0 || !given_; }
+  bool end_row() override { return true; }
 
  private:
-  static std::int64_t absent(const report::Ints&) { return report::kNoInt; }
-  static double absent(const report::Reals&) { return report::kNoReal; }
-  static std::string absent(const report::Texts&) { return ""; }
   report::Column& next() { return table_.columns[at_++]; }
 
-  const trace::Trace& trace_;
-  const std::function<bool(const report::Table&)>& take_;
+  bool args_;
   report::Table table_;
-  std::size_t at_ = 0, rank_ = 0;
-  trace::Row row_ = 0;
-  bool given_ = false;
+  std::size_t at_ = 0;
+};
+
+/// Whether a rank's events are chosen. Looks each distinct name up once.
+class Chosen {
+ public:
+  Chosen(const trace::Trace& trace, const EventChoice& choice) : choice_(choice) {
+    if (choice.name.empty()) return;
+    for (trace::StringId id = 0; id < trace.strings.size(); ++id)
+      named_.push_back(trace.text(id).find(choice.name) != std::string_view::npos);
+  }
+  bool operator()(const trace::Rank& rank, trace::Row row) const {
+    const trace::EventTable& e = rank.events;
+    if (!choice_.kinds.empty() && std::ranges::find(choice_.kinds, e.kind[row]) == choice_.kinds.end())
+      return false;
+    if (choice_.steps) {
+      if (e.step[row] < 0) return false;
+      const std::int64_t step = rank.steps[static_cast<std::size_t>(e.step[row])].number;
+      if (step < choice_.steps->first || step > choice_.steps->second) return false;
+    }
+    return choice_.name.empty() || named_[e.name[row]];
+  }
+
+ private:
+  const EventChoice& choice_;
+  std::vector<bool> named_;
 };
 
 }  // namespace
 
 void events(const trace::Trace& trace, const std::function<bool(const report::Table&)>& take) {
-  bool wanted = true;
-  const std::function<bool(const report::Table&)> relay = [&](const report::Table& table) {
-    return wanted = take(table);
-  };
-  Pieces pieces(trace, relay);
-  put_rows("event", trace, pieces);
-  if (wanted && pieces.unfinished()) pieces.flush();
+  EventRows rows(true);
+  bool given = false;
+  for (const trace::Rank& rank : trace.ranks)
+    for (trace::Row row = 0; row < rank.events.size(); ++row) {
+      rows.add(trace, rank, row);
+      if (rows.rows() < kRowsAtOnce) continue;
+      if (!take(rows.take())) return;
+      given = true;
+    }
+  if (rows.rows() > 0 || !given) take(rows.take());
+}
+
+report::Table events(const trace::Trace& trace, const EventChoice& choice) {
+  EventRows rows(choice.args);
+  const Chosen chosen(trace, choice);
+  for (const trace::Rank& rank : trace.ranks) {
+    if (!choice.ranks.empty() &&
+        std::ranges::find(choice.ranks, rank_name(trace, rank)) == choice.ranks.end())
+      continue;
+    for (trace::Row row = 0; row < rank.events.size(); ++row)
+      if (chosen(rank, row)) rows.add(trace, rank, row);
+  }
+  return rows.take();
+}
+
+std::optional<Error> export_events(const trace::Trace& trace, const std::string& path, bool json) {
+  auto output = Output::open(path);
+  if (!output) return output.error();
+  bool first = true;
+  events(trace, [&](const report::Table& piece) {
+    std::string text;
+    if (json)
+      text = first ? report::json_head("events", piece) : "";
+    else
+      text = first ? report::csv_head(piece) : "";
+    text += json ? report::json_rows(piece, first) : report::csv_rows(piece);
+    first = false;
+    return output->write(text);
+  });
+  if (json) output->write(report::json_tail());
+  return output->finish();
 }
 
 }  // namespace stepscope::write

@@ -234,5 +234,22 @@ TEST(Sqlite, EventsComeInPieces) {
   EXPECT_EQ(pieces, 2u);
 }
 
+TEST(Events, Chosen) {
+  const trace::Trace trace = two_events();
+  const auto names = [&](const EventChoice& choice) { return test::cells(events(trace, choice), "name"); };
+  const auto all = names({});
+  ASSERT_EQ(all.size(), trace.ranks.front().events.size());
+  EXPECT_EQ(names({.ranks = {7}}), test::Cells{});
+  EXPECT_EQ(names({.ranks = {rank_name(trace, trace.ranks.front())}}), all);
+  EXPECT_EQ(names({.steps = std::pair{9, 9}}), test::Cells{});
+  for (const trace::Row row : {trace::Row{0}, trace::Row{1}}) {
+    const std::string name(trace.name(trace.ranks.front(), row));
+    EXPECT_EQ(names({.name = name}), test::Cells{name});
+    EXPECT_EQ(names({.kinds = {trace.ranks.front().events.kind[row]}, .name = name}), test::Cells{name});
+  }
+  EXPECT_NE(events(trace, EventChoice{}).column("args"), nullptr);
+  EXPECT_EQ(events(trace, {.args = false}).column("args"), nullptr);
+}
+
 }  // namespace
 }  // namespace stepscope::write

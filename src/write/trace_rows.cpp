@@ -25,29 +25,13 @@ void put_if(RowSink& sink, bool known, std::int64_t value) {
 }
 
 /// Writes the id of another row, as shown to users.
-void put_event(RowSink& sink, const Rank& rank, Row row) {
+void put_id(RowSink& sink, const Rank& rank, Row row) {
   put_if(sink, row != trace::kNoRow, row == trace::kNoRow ? 0 : rank.events.source[row]);
 }
 
 bool put_events(const Trace& trace, const Rank& rank, RowSink& sink) {
-  const trace::EventTable& e = rank.events;
-  const std::int64_t name = rank_name(trace, rank);
-  for (Row row = 0; row < e.size(); ++row) {
-    sink.integer(name);
-    sink.integer(e.source[row]);
-    sink.text(trace.text(e.name[row]));
-    put_text_or_nothing(sink, trace.text(e.category[row]));
-    sink.text(name_of(e.kind[row]));
-    sink.integer(e.track[row]);
-    sink.integer(e.start[row]);
-    sink.integer(e.end[row]);
-    sink.integer(e.duration(row));
-    put_event(sink, rank, e.parent[row]);
-    sink.integer(e.depth[row]);
-    put_event(sink, rank, e.launch[row]);
-    put_event(sink, rank, e.op[row]);
-    const std::int32_t step = e.step[row];
-    put_if(sink, step >= 0, step >= 0 ? rank.steps[static_cast<std::size_t>(step)].number : 0);
+  for (Row row = 0; row < rank.events.size(); ++row) {
+    put_event(trace, rank, row, sink);
     if (!sink.end_row()) return false;
   }
   return true;
@@ -158,6 +142,25 @@ constexpr Source kSources[] = {{"event", put_events}, {"arg", put_args},   {"tra
                                {"flow", put_flows}};
 
 }  // namespace
+
+void put_event(const Trace& trace, const Rank& rank, Row row, RowSink& sink) {
+  const trace::EventTable& e = rank.events;
+  sink.integer(rank_name(trace, rank));
+  sink.integer(e.source[row]);
+  sink.text(trace.text(e.name[row]));
+  put_text_or_nothing(sink, trace.text(e.category[row]));
+  sink.text(name_of(e.kind[row]));
+  sink.integer(e.track[row]);
+  sink.integer(e.start[row]);
+  sink.integer(e.end[row]);
+  sink.integer(e.duration(row));
+  put_id(sink, rank, e.parent[row]);
+  sink.integer(e.depth[row]);
+  put_id(sink, rank, e.launch[row]);
+  put_id(sink, rank, e.op[row]);
+  const std::int32_t step = e.step[row];
+  put_if(sink, step >= 0, step >= 0 ? rank.steps[static_cast<std::size_t>(step)].number : 0);
+}
 
 void put_rows(std::string_view name, const Trace& trace, RowSink& sink) {
   for (const Source& source : kSources) {

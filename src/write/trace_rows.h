@@ -20,6 +20,9 @@ class RowSink {
   virtual bool end_row() = 0;
 };
 
+/// Passes the values of one row of the trace table `event`, without end_row().
+void put_event(const trace::Trace& trace, const trace::Rank& rank, trace::Row row, RowSink& sink);
+
 /// Passes all rows of the trace table `name` to `sink`; columns as in trace_tables().
 void put_rows(std::string_view name, const trace::Trace& trace, RowSink& sink);
 

@@ -49,6 +49,23 @@ TEST(Breakdowns, OfADevicesTime) {
   EXPECT_EQ(hta_column(trace, "steps", 2, "hidden"), Cells{"10000"});
 }
 
+// HTA pairs launches by their correlation, wherever they are in the file; its queues leave out the first
+// event.
+TEST(Breakdowns, FirstEventOfTheFileIsALaunchLikeOthers) {
+  const std::string kernel =
+      R"J({"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 10, "dur": 20, "args": {"device": 0, "stream": 7, "correlation": 1}})J";
+  const std::string call =
+      R"J({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": 5, "dur": 3, "args": {"correlation": 1}})J";
+  const trace::Trace kernel_first = test::open_events(kernel + "," + call);
+  const trace::Trace call_first = test::open_events(call + "," + kernel);
+  for (const trace::Trace* trace : {&kernel_first, &call_first}) {
+    const report::Report launches =
+        analyze::run(*analyze::find("launches"), *trace, test::params({{"hta-compat", "true"}}));
+    EXPECT_EQ(cells(launches.tables.at(1), "delay"), Cells{"2000"});
+    EXPECT_EQ(cells(launches.tables.at(1), "call"), Cells{"3000"});
+  }
+}
+
 TEST(Breakdowns, OfKernelsByType) {
   const trace::Trace trace = four_events();
   EXPECT_EQ(hta_column(trace, "kernels", 0, "name"),

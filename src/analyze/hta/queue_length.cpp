@@ -55,6 +55,8 @@ std::map<std::int64_t, Lengths> queues_of(const trace::Trace& trace, const Devic
   std::map<std::int64_t, Lengths> queues;
   trace::AskedOnce is_queued(trace.strings, is_queued_launch);
   for (const DeviceSpan& span : of.spans) {
+    // HTA takes a call linked to the first event of the file for one without a link.
+    if (of.rank->events.source[span.row] == 0) continue;
     if (span.call == trace::kNoRow || !is_queued(of.rank->events.name[span.call])) continue;
     Lengths& changes = queues[span.stream];
     changes.push_back({span.launched, 1});

@@ -28,7 +28,7 @@ DeviceSpans spans_of(const trace::Trace& trace, const Table& table) {
   std::unordered_map<std::int64_t, const Event*> by_index;
   Time first = std::numeric_limits<Time>::max(), last = 0;
   for (const Event& event : table.events) {
-    if (event.partner > 0 && event.stream == -1) by_index[event.index] = &event;
+    if (event.correlation != -1 && event.stream == -1) by_index[event.index] = &event;
     first = std::min(first, event.start);
     last = std::max(last, event.start);
   }
@@ -40,7 +40,7 @@ DeviceSpans spans_of(const trace::Trace& trace, const Table& table) {
     span.correlation = event.correlation;
     span.row = event.row;
     const auto call = by_index.find(event.partner);
-    if (event.partner > 0 && call != by_index.end()) {
+    if (event.correlation != -1 && call != by_index.end() && call->second->correlation == event.correlation) {
       span.launched = call->second->start;
       span.call_end = call->second->end();
       span.call = call->second->row;

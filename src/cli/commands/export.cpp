@@ -4,12 +4,9 @@
 #include "cli/exit.h"
 #include "cli/present.h"
 #include "cli/progress.h"
-#include "report/formats/csv.h"
-#include "report/formats/json.h"
 #include "report/suggest.h"
 #include "write/events.h"
-#include "write/output.h"
-#include "write/sqlite.h"
+#include "write/query.h"
 
 namespace stepscope::cli {
 namespace {
@@ -17,38 +14,23 @@ namespace {
 int export_sqlite(const Call& call, const trace::Trace& trace) {
   const std::string path(call.params.text("output"));
   if (path.empty() || path == "-") return misuse(call, "SQLite needs a file: -o trace.sqlite");
-  auto database = write::Database::create(path);
-  if (!database) return fail(database.error());
-  Progress progress(shows_progress(call));
-  database->on_progress([&] { progress.tell("writing " + path); });
   const std::string_view what = call.params.text("what");
-  for (const write::TraceTable& table : write::trace_tables())
-    if (what.empty() || what == "events")
-      if (const auto error = database->add(table.name, trace)) return fail(*error);
+  std::vector<write::QueriedReport> reports;
   for (const analyze::Analysis& analysis : advise::all_analyses())
     if (answers_alone(analysis) && (what.empty() ? analysis.in_report : what == analysis.name))
-      if (const auto error = database->add(analyze::run(analysis, trace, {}))) return fail(*error);
-  if (const auto error = database->finish()) return fail(*error);
+      reports.push_back({analysis.name, [&] { return analyze::run(analysis, trace, {}); }});
+  Progress progress(shows_progress(call));
+  const bool reports_only = !what.empty() && what != "events";
+  if (const auto error =
+          write::export_sqlite(trace, reports, path, reports_only, [&] { progress.tell("writing " + path); }))
+    return fail(*error);
   say_written(call);
   return kDone;
 }
 
 int export_events(const Call& call, const trace::Trace& trace, bool json) {
-  auto output = write::Output::open(std::string(call.params.text("output")));
-  if (!output) return fail(output.error());
-  bool first = true;
-  write::events(trace, [&](const report::Table& piece) {
-    std::string text;
-    if (json)
-      text = first ? report::json_head("events", piece) : "";
-    else
-      text = first ? report::csv_head(piece) : "";
-    text += json ? report::json_rows(piece, first) : report::csv_rows(piece);
-    first = false;
-    return output->write(text);
-  });
-  if (json) output->write(report::json_tail());
-  if (const auto error = output->finish()) return fail(*error);
+  const std::string path(call.params.text("output"));
+  if (const auto error = write::export_events(trace, path, json)) return fail(*error);
   say_written(call);
   return kDone;
 }

@@ -52,6 +52,12 @@ std::vector<std::string> side(const Call& call, std::size_t word, const char* fl
   return paths;
 }
 
+compare::Runs runs_of(const std::vector<trace::Trace>& traces) {
+  compare::Runs runs;
+  for (const trace::Trace& trace : traces) runs.push_back(&trace);
+  return runs;
+}
+
 int exit_code(compare::Outcome outcome) {
   switch (outcome) {
     case compare::Outcome::pass:
@@ -144,8 +150,8 @@ int run_gate(const Call& call) {
     fail(sides.error());
     return kUsage;
   }
-  const compare::Gate gate =
-      compare::gate(sides->a, sides->b, limits, call.params.share("allow-noise"), call.params);
+  const compare::Gate gate = compare::gate(runs_of(sides->a), runs_of(sides->b), limits,
+                                           call.params.share("allow-noise"), call.params);
   return end_gate(call, gate);
 }
 

@@ -1,0 +1,37 @@
+// Files and tables made of a whole trace. Invalid requests and files that cannot be written throw Refusal.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "python/objects.h"
+
+namespace stepscope::python {
+
+/// The chosen events. `ranks`, `kinds`: empty chooses all; `steps`: as in params, "" chooses all.
+std::shared_ptr<Table> events(const Trace& trace, std::vector<std::int64_t> ranks, const std::string& steps,
+                              const std::vector<std::string>& kinds, std::string name, bool args);
+
+/// The rows of a SELECT; nullptr lists the tables and their columns.
+std::shared_ptr<Table> sql(const Trace& trace, const std::optional<std::string>& query);
+
+/// `what`: "events", the name of an analysis, or "" for all that the format can hold. `format`: csv, json,
+/// sqlite.
+void export_to(const Trace& trace, const std::string& path, const std::string& format,
+               const std::string& what);
+
+/// The report, and whether nothing is wrong.
+std::pair<Report, bool> validate(const Trace& trace);
+
+struct MergedFiles {
+  std::int64_t events = 0, ranks = 0, others = 0;
+  std::vector<std::string> notes;
+};
+MergedFiles merge(const std::vector<std::string>& paths, const std::string& output, bool align,
+                  std::int64_t threads);
+
+}  // namespace stepscope::python
