@@ -24,7 +24,7 @@ constexpr double kMaxRejected = 0.3;   // of a clock's ends
 constexpr Time kCausalSlack = 2'000;   // ns: error that time stamps may have within one collective
 constexpr int kFits = 2;               // the second fit excludes collectives that contradict the first
 constexpr std::size_t kMinOfPart = 5;  // collectives before and after a jump
-constexpr double kClearJump = 8;       // times the spread of the parts
+constexpr double kClearJump = 8;       // times the usual step
 
 /// Ends of one kind have the same scatter. A kind is an exchange, a group size (powers of 2) and a message
 /// size (powers of 4).
@@ -156,7 +156,7 @@ class Aligner {
   /// "its clock jumps by 30.0 ms, 1.20 s after its first collective"; nullopt if one jump does not explain
   /// how far its ends are from those of the others.
   std::optional<std::string> jump_of(std::uint32_t q) const {
-    std::vector<std::pair<Time, double>> apart;  // reading, ns from the others
+    std::vector<std::pair<Time, Time>> apart;  // reading, ns from the others
     for_each([&](std::size_t from, std::size_t to) {
       std::vector<Time> others;
       const ClockEnd* own = nullptr;
@@ -166,29 +166,19 @@ class Aligner {
         else
           others.push_back(fits_[ends_[i].clock].map(ends_[i].end));
       }
-      if (own != nullptr && !others.empty())
-        apart.emplace_back(own->end, static_cast<double>(fits_[q].map(own->end) - median_of(others)));
+      if (own != nullptr && !others.empty()) apart.emplace_back(own->end, own->end - median_of(others));
     });
-    std::sort(apart.begin(), apart.end());
-    const auto median_in = [&](std::size_t from, std::size_t to, double middle) {
-      std::vector<double> values;
-      for (std::size_t i = from; i < to; ++i)
-        values.push_back(std::isnan(middle) ? apart[i].second : std::abs(apart[i].second - middle));
-      return median_of(values);
-    };
     if (apart.size() < 2 * kMinOfPart) return std::nullopt;
-    // The largest difference between neighbours splits the readings.
-    std::size_t at = kMinOfPart;
-    const auto step = [&](std::size_t i) { return std::abs(apart[i].second - apart[i - 1].second); };
-    for (std::size_t i = kMinOfPart; i + kMinOfPart <= apart.size(); ++i)
-      if (step(i) > step(at)) at = i;
-    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-    const double before = median_in(0, at, kNone), after = median_in(at, apart.size(), kNone);
-    const double spread = kOfNormal * std::max(median_in(0, at, before), median_in(at, apart.size(), after));
-    if (std::abs(after - before) < kClearJump * std::max(spread, static_cast<double>(kCausalSlack)))
+    std::sort(apart.begin(), apart.end());
+    std::vector<double> steps;  // from one collective to the next, which drift hardly changes
+    for (std::size_t i = 1; i < apart.size(); ++i)
+      steps.push_back(std::abs(static_cast<double>(apart[i].second - apart[i - 1].second)));
+    const auto largest = std::max_element(steps.begin() + kMinOfPart - 1, steps.end() - kMinOfPart + 1);
+    const auto at = static_cast<std::size_t>(largest - steps.begin()) + 1;
+    const auto by = static_cast<double>(apart[at].second - apart[at - 1].second);
+    if (std::abs(by) < kClearJump * std::max(kOfNormal * median_of(steps), static_cast<double>(kCausalSlack)))
       return std::nullopt;
-    return fmt::format("its clock jumps by {:.1f} ms, {:.2f} s after its first collective",
-                       (after - before) * 1e-6,
+    return fmt::format("its clock jumps by {:.1f} ms, {:.2f} s after its first collective", by * 1e-6,
                        static_cast<double>(apart[at].first - apart.front().first) * 1e-9);
   }
 
