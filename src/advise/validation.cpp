@@ -66,7 +66,7 @@ report::Table damage(const std::vector<ReadFile>& files) {
   return tabulate(kDamageSheet, stretches, true);
 }
 
-bool damaged(const trace::Reading& r) { return !r.complete || r.losses > 0; }
+bool is_damaged(const trace::Reading& r) { return !r.complete || r.losses > 0; }
 
 /// What is wrong with the file, "" if nothing is.
 std::string trouble(const trace::Reading& r) {
@@ -87,8 +87,8 @@ std::string trouble(const trace::Reading& r) {
   return "";
 }
 
-std::string title_of(std::size_t damaged_files, std::size_t files, bool absurd_times, bool no_begins,
-                     bool crowded, bool contradicts) {
+std::string files_title(std::size_t damaged_files, std::size_t files, bool absurd_times, bool no_begins,
+                        bool crowded, bool contradicts) {
   if (damaged_files > 0)
     return fmt::format("{} of {} file{} {} damaged", damaged_files, files, files == 1 ? "" : "s",
                        damaged_files == 1 ? "is" : "are");
@@ -111,7 +111,7 @@ Validation validation(const trace::Trace& trace, bool in_notes) {
   for (const std::string& reason : trace.unread) report.notes.push_back("Not read: " + reason);
   for (const ReadFile& of : files) {
     const trace::Reading& reading = of.reading;
-    bad += damaged(reading);
+    bad += is_damaged(reading);
     absurd_times |= reading.clamped_times > 0;
     no_begins |= reading.unmatched_ends > 0;
     crowded |= reading.crowded_args > 0;
@@ -130,7 +130,7 @@ Validation validation(const trace::Trace& trace, bool in_notes) {
     for (const std::string& fault : file.faults) report.notes.push_back(file.path + ": " + fault);
   }
   report.tables.front().title =
-      title_of(bad, files.size() + trace.unread.size(), absurd_times, no_begins, crowded, contradicts);
+      files_title(bad, files.size() + trace.unread.size(), absurd_times, no_begins, crowded, contradicts);
   const bool fine = bad == 0 && !absurd_times && !no_begins && !contradicts;
   return {std::move(report), fine};
 }
