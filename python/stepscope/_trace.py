@@ -243,7 +243,7 @@ class Trace:
 def diff(a: Trace, b: Trace, *, step: Steps = None, skip: int | None = None) -> Report:
     """What changed from ``a`` to ``b``, and whether that is more than noise: like ``stepscope diff``, with all rows.
 
-    ``skip`` is the number of first steps of each trace to leave out; by default one, if a trace has more than four.
+    ``skip`` is the number of first steps of each trace to leave out; by default the warm-up that is found.
     """
     return Report(a._opened().diff(b._opened(), given({"step": step, "skip": skip})))
 

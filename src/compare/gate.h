@@ -79,7 +79,7 @@ struct Gate {
 using Runs = std::vector<const trace::Trace*>;
 
 /// With at least four files per side, a sample is the median of one file, since runs differ more than the
-/// steps of one run (three medians have no 95 % interval). With fewer files, each step is a sample. `params`:
+/// steps of one run. With fewer files, each step is a sample. `params`:
 /// step, skip, threads.
 Gate gate(const Runs& base, const Runs& now, const std::vector<Limit>& limits, double allow_noise,
           const report::Params& params);
