@@ -85,12 +85,14 @@ unsigned checked_threads(std::int64_t threads) {
   return static_cast<unsigned>(std::min(threads, kMaxThreads));
 }
 
-std::shared_ptr<Trace> open(std::vector<std::string> paths, std::int64_t threads, std::int64_t run) {
+std::shared_ptr<Trace> open(std::vector<std::string> paths, std::int64_t threads, std::int64_t run,
+                            const std::vector<std::int64_t>& ranks) {
   const unsigned most = checked_threads(threads);
   if (paths.empty()) refuse("open needs a trace: a file, a directory, or - for standard input");
   read::OpenOptions options;
   options.threads = most;
   options.run = run;
+  for (std::size_t i = 0; i < std::min(ranks.size(), paths.size()); ++i) options.ranks[paths[i]] = ranks[i];
   auto opened = read::open(paths, options);
   if (opened) return std::make_shared<Trace>(std::move(*opened), std::move(paths), options.threads);
   throw Refusal(opened.error());

@@ -43,7 +43,9 @@ void refuse(const std::string& sentence);
 void refuse_absent_step(const Trace& trace, const report::Params& params);
 void refuse_absent_rank(const Trace& trace, std::int64_t rank);
 
-std::shared_ptr<Trace> open(std::vector<std::string> paths, std::int64_t threads, std::int64_t run);
+/// `ranks`: of the paths, each a file; empty: as the files say.
+std::shared_ptr<Trace> open(std::vector<std::string> paths, std::int64_t threads, std::int64_t run,
+                            const std::vector<std::int64_t>& ranks);
 /// `given` may also have "rank": then rows of that rank only.
 Report analyze(const Trace& trace, const std::string& name, const Given& given);
 /// The answer in Holistic Trace Analysis' form of that name; `given` are the params of its question.

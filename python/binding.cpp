@@ -50,11 +50,11 @@ std::vector<std::string> paths_of(const std::vector<nb::bytes>& given) {
 
 nb::bytes as_bytes(const std::string& raw) { return nb::bytes(raw.data(), raw.size()); }
 
-std::shared_ptr<Trace> open_bytes(const std::vector<nb::bytes>& given, std::int64_t threads,
-                                  std::int64_t run) {
+std::shared_ptr<Trace> open_bytes(const std::vector<nb::bytes>& given, std::int64_t threads, std::int64_t run,
+                                  const std::vector<std::int64_t>& ranks) {
   std::vector<std::string> paths = paths_of(given);
   const nb::gil_scoped_release unlocked;
-  return open(std::move(paths), threads, run);
+  return open(std::move(paths), threads, run, ranks);
 }
 
 /// The page's reports; each keeps the whole page alive.
@@ -177,7 +177,7 @@ NB_MODULE(_core, module) {
   module.attr("version") = STEPSCOPE_VERSION;
   module.attr("rows_on_terminal") = stepscope::report::kRowsOnTerminal;
   module.def("analyses", analyses, nb::sig("def analyses() -> list[dict[str, typing.Any]]"));
-  module.def("open", open_bytes, nb::arg("paths"), nb::arg("threads"), nb::arg("run"));
+  module.def("open", open_bytes, nb::arg("paths"), nb::arg("threads"), nb::arg("run"), nb::arg("ranks"));
   nb::class_<Trace> trace(module, "Trace");
   trace
       .def(

@@ -29,8 +29,8 @@ class TraceAnalysis(Devices):
         trace_dir: the folder that holds the traces; relative names of `trace_files` are joined with it.
         include_last_profiler_step: keep the last profiler step, which HTA drops.
 
-    A single file without a rank is rank 0. Several files with the same rank, or without one, get numbers of their own,
-    with a warning that names them; HTA keeps only the last of them.
+    Files given by rank are these ranks. Otherwise the files say; a single file without a rank is rank 0, several get numbers of
+    their own, and of several files of one rank one run is read, each with a warning; HTA keeps only the last file.
     """
 
     def get_gpu_user_annotation_breakdown(self, use_gpu_annotation: bool = True, visualize: bool = True,

@@ -10,7 +10,8 @@ import pandas as pd
 
 from . import Report
 from ._hta_critical_path import in_us as _us
-from ._trace import open_with_own_ranks
+from ._trace import Trace, open_ranks
+from ._trace import open as open_trace
 
 TraceFiles = Union[Mapping[int, str], Sequence[str], str, None]
 
@@ -23,26 +24,34 @@ class Frames:
 
     def __init__(self, trace_files: TraceFiles = None, trace_dir: str = "/tmp/trace",
                  include_last_profiler_step: bool = False) -> None:
-        wanted: Optional[Mapping[int, str]] = trace_files if isinstance(trace_files, Mapping) else None
-        if trace_files is None:
-            paths: Any = _without_copies(os.path.expanduser(trace_dir))
-        else:
-            names = [trace_files] if isinstance(trace_files, str) else (
-                list(trace_files.values()) if isinstance(trace_files, Mapping) else list(trace_files))
-            paths = [self._found(name, trace_dir) for name in names]
         self.trace_dir = trace_dir
         self.include_last_profiler_step = include_last_profiler_step
-        by_path = {os.path.realpath(self._found(p, trace_dir)): r for r, p in wanted.items()} if wanted else {}
-        if wanted and len(by_path) < len(wanted):
+        if isinstance(trace_files, Mapping):
+            self.trace = open_ranks(self._files(trace_files))
+        elif trace_files is None:
+            self.trace = self._opened(_without_copies(os.path.expanduser(trace_dir)))
+        else:
+            names = [trace_files] if isinstance(trace_files, str) else list(trace_files)
+            self.trace = self._opened([self._found(name, trace_dir) for name in names])
+        self._rank_names: List[int] = [rank.rank or 0 for rank in self.trace.ranks]
+
+    def _files(self, named: Mapping[int, str]) -> Dict[int, str]:
+        files = {int(rank): self._found(name, self.trace_dir) for rank, name in named.items()}
+        if len({os.path.realpath(path) for path in files.values()}) < len(files):
             raise ValueError("trace_files has the same file for several ranks: give each rank its own file")
-        self.trace = open_with_own_ranks(paths)
-        self._rank_names: List[int] = []
-        for rank in self.trace.ranks:
-            said = by_path.get(os.path.realpath(rank.path), rank.rank)
-            self._rank_names.append(int(said or 0))
-        if not wanted and len(self.trace.ranks) > 1:
-            for note in self.trace.notes:
-                warnings.warn(note, stacklevel=2)
+        if any(rank < 0 for rank in files):
+            raise ValueError(f"trace_files has a rank below 0: {sorted(files)}")
+        return files
+
+    @staticmethod
+    def _opened(paths: Any) -> Trace:
+        """Warns of all that was found out about several files together."""
+        trace = open_trace(paths)
+        if len(trace.ranks) > 1 or not isinstance(paths, list) or len(paths) > 1:
+            for note in trace.notes:
+                if note not in trace.doubts:  # opening has warned of doubts
+                    warnings.warn(note, stacklevel=4)
+        return trace
 
     @staticmethod
     def _found(name: str, folder: str) -> str:
@@ -60,8 +69,7 @@ class Frames:
             if "rank" not in frame.columns:
                 frame.insert(0, "rank", self._rank_names[0])
             else:
-                told = {rank.rank: name for rank, name in zip(self.trace.ranks, self._rank_names)}
-                frame["rank"] = frame["rank"].map(lambda r: told.get(r, 0))
+                frame["rank"] = frame["rank"].fillna(0)
             frames.append(frame)
         return frames
 

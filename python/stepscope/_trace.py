@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -301,15 +301,18 @@ def open(path: Path | Iterable[Path], *, threads: int = 0, run: int = 0, by_rank
     """
     if not isinstance(by_rank, bool):
         raise TypeError(f"by_rank must be True or False, not {by_rank!r}")
-    trace = open_with_own_ranks(path, threads=threads, run=run, by_rank=by_rank)
-    for doubt in trace.doubts:
-        warnings.warn(doubt, stacklevel=2)
-    return trace
-
-
-def open_with_own_ranks(path: Path | Iterable[Path], *, threads: int = 0, run: int = 0, by_rank: bool = False) -> Trace:
-    """Opens files of which the caller says which ranks they are: no warning that they do not."""
-    core = (_core.open_by_rank if by_rank else _core.open)(paths_bytes(path), threads, run)
+    paths = paths_bytes(path)
+    core = _core.open_by_rank(paths, threads, run) if by_rank else _core.open(paths, threads, run, [])
     for reason in core.unread():
-        warnings.warn(f"not read: {reason}", stacklevel=3)
+        warnings.warn(f"not read: {reason}", stacklevel=2)
+    for doubt in core.doubts():
+        warnings.warn(doubt, stacklevel=2)
+    return Trace(core)
+
+
+def open_ranks(files: Mapping[int, str]) -> Trace:
+    """Opens files of which the caller says which ranks they are."""
+    core = _core.open(paths_bytes(list(files.values())), 0, 0, list(files))
+    for reason in core.unread():
+        warnings.warn(f"not read: {reason}", stacklevel=4)
     return Trace(core)

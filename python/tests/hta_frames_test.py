@@ -135,6 +135,17 @@ def test_a_critical_path_as_a_graph():
     assert not steps["s_name"].str.contains("<").any() and len(steps["s_name"]) == len(steps)
 
 
+def test_files_of_one_rank_are_the_ranks_that_they_are_given_as(tmp_path):
+    for name, ts in (("a.json", 100), ("b.json", 100), ("c.json", 90_000_000)):
+        (tmp_path / name).write_text(json.dumps({"distributedInfo": {"rank": 0, "world_size": 3},
+                                                 "traceEvents": [{**host("aten::mm", ts, 30), "name": name}]}))
+    analysis = TraceAnalysis({7: "a.json", 2: "b.json", 0: "c.json"}, trace_dir=str(tmp_path))
+    assert analysis.get_ranks() == [0, 2, 7]
+    assert {rank: analysis.get_trace_df(rank)["name"].tolist() for rank in (0, 2, 7)} == {0: ["c.json"], 2: ["b.json"], 7: ["a.json"]}
+    with pytest.raises(ValueError, match="below 0"):
+        TraceAnalysis({-1: "a.json"}, trace_dir=str(tmp_path))
+
+
 def test_copies_beside_the_originals_are_not_read_again(tmp_path):
     for file in (SAMPLES / "generated_exposed_comm").iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())

@@ -67,6 +67,8 @@ Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions&
         seal(trace, std::move(file), threads);
         trace::Rank& rank = trace.ranks.back();
         if (rank.rank >= kMaxRanks) rank.rank = -1;
+        if (const auto known = options.ranks.find(rank.path); known != options.ranks.end())
+          rank.rank = known->second;
         if (rank.rank < 0 && (files->size() > 1 || of_path.files.size() > 1))
           rank.rank = rank_of(trace, rank);
       }
@@ -77,7 +79,8 @@ Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions&
   if (trace.ranks.empty() && !is_enough) return execution_trace_alone(execution_traces.front());
   trace.unread = std::move(unread);
   if (left_out > 0) trace.notes.push_back(note_left_out(left_out));
-  if (auto error = choose_run(trace, options.run)) return *std::move(error);
+  if (options.ranks.empty())
+    if (auto error = choose_run(trace, options.run)) return *std::move(error);
   settle_ranks(trace);
   for (const std::string& path : execution_traces) add_execution_trace(trace, path);
   const unsigned each = trace.ranks.size() == 1 ? threads : 1;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 
@@ -15,6 +16,9 @@ struct OpenOptions {
   unsigned threads = 0;           ///< 0: as many as the machine has
   bool companions_alone = false;  ///< execution traces are enough, without a rank
   std::int64_t run = 0;           ///< of several runs of a job, see choose_run()
+  /// The rank of each file, where the caller knows: none is then left out as another run. Empty: as the files
+  /// say.
+  std::map<std::string, std::int64_t> ranks{};
   /// Called from any thread now and then, with bytes read and total bytes (-1 when unknown).
   std::function<void(std::int64_t done, std::int64_t total)> progress;
 };
