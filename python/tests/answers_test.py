@@ -5,7 +5,7 @@ import concurrent.futures
 import pytest
 import stepscope
 
-from conftest import SAMPLES, said
+from program import SAMPLES, said
 
 TRACES = ["examples/samples/generated_slow_input.json.gz", "examples/samples/generated_exposed_comm",
           "examples/samples/transformer_stacks_memory.pt.trace.json.gz"]

@@ -5,7 +5,7 @@ import json
 import pytest
 import stepscope
 
-from conftest import SAMPLES, said
+from program import SAMPLES, said
 
 FOLDER = "examples/samples/generated_exposed_comm"
 

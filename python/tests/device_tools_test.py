@@ -8,7 +8,7 @@ import pytest
 
 import peers
 import stepscope
-from conftest import ROOT
+from program import ROOT
 from stepscope import _core
 
 STEPS = ["0", "1", "2"]

@@ -12,7 +12,7 @@ import pytest
 import stepscope
 from stepscope import _core
 
-from conftest import SAMPLES, said
+from program import SAMPLES, said
 
 TRACE = "examples/samples/generated_slow_input.json.gz"
 

@@ -8,7 +8,7 @@ import sqlite3
 import pytest
 import stepscope
 
-from conftest import ROOT, SAMPLES, said
+from program import ROOT, SAMPLES, said
 
 TRACE = "examples/samples/generated_slow_input.json.gz"
 RANKS = "examples/samples/generated_exposed_comm"

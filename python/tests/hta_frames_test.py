@@ -9,7 +9,7 @@ pd = pytest.importorskip("pandas")
 
 from stepscope.hta import DeviceType, LabeledTrace, TraceAnalysis, TraceDiff  # noqa: E402
 
-from conftest import SAMPLES  # noqa: E402
+from program import SAMPLES  # noqa: E402
 
 
 def host(name, ts, dur, cat="cpu_op", **args):

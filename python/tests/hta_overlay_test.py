@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from conftest import SAMPLES
+from program import SAMPLES
 
 pd = pytest.importorskip("pandas")
 

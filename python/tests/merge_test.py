@@ -2,7 +2,7 @@
 
 import json
 
-import conftest
+import program
 import pytest
 import stepscope
 from made_recording import PYTHON, USER, MadeThread, write
@@ -19,7 +19,7 @@ def recording(tmp_path):
 
 
 def done(*words):
-    code, _, problem = conftest.said(*words)
+    code, _, problem = program.said(*words)
     assert code == 0, problem
 
 
@@ -60,5 +60,5 @@ def test_an_overlay(recording, tmp_path):
 def test_what_is_no_recording(tmp_path):
     path = tmp_path / "cut.stepscope"
     path.write_bytes(b"STEPREC\n")
-    code, _, problem = conftest.said("merge", path, "-o", tmp_path / "merged.json")
+    code, _, problem = program.said("merge", path, "-o", tmp_path / "merged.json")
     assert code != 0 and "cut.stepscope" in problem and "is not a stepscope recording" in problem

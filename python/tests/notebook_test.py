@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from conftest import ROOT
+from program import ROOT
 
 NOTEBOOKS = ["why_is_my_step_slow", "my_own_analysis"]
 

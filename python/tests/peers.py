@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from conftest import PROGRAM, ROOT
+from program import PROGRAM, ROOT
 
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "stepscope-bench"
 PYTHON = CACHE / "venv" / "bin" / "python"

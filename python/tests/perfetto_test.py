@@ -4,22 +4,22 @@ import collections
 import gzip
 import json
 
-import conftest
+import program
 import pytest
 
-TRACES = conftest.ROOT.parent / "shared" / "traces"
-DATA = conftest.ROOT / "test" / "data"
+TRACES = program.ROOT.parent / "shared" / "traces"
+DATA = program.ROOT / "test" / "data"
 SOURCES = {
-    "samples": [conftest.SAMPLES / "generated_exposed_comm"],
+    "samples": [program.SAMPLES / "generated_exposed_comm"],
     "two ranks on CPUs": [DATA / "gloo_ranks"],
-    "torch and reads": [conftest.SAMPLES / "cnn.pt.trace.json.gz", DATA / "reads.pfw"],
+    "torch and reads": [program.SAMPLES / "cnn.pt.trace.json.gz", DATA / "reads.pfw"],
     "two recorded ranks": [TRACES / "two_ranks"],
     "torch and DFTracer": [TRACES / "h100_vit" / "trace.json.gz", TRACES / "pfw" / "test.pfw"],
 }
 
 
 def merged(sources, path):
-    code, _, problem = conftest.said("merge", *sources, "-o", path)
+    code, _, problem = program.said("merge", *sources, "-o", path)
     assert code == 0, problem
     return path
 
@@ -35,7 +35,7 @@ def test_perfettos_schema_knows_every_field_and_finds_every_slice(what, tmp_path
 
     for source in SOURCES[what]:
         if not source.exists():
-            pytest.skip(f"{source.relative_to(conftest.ROOT.parent)} is not here")
+            pytest.skip(f"{source.relative_to(program.ROOT.parent)} is not here")
     bytes_ = merged(SOURCES[what], tmp_path / "merged.pftrace").read_bytes()
     trace = perfetto_trace_pb2.Trace()
     trace.ParseFromString(bytes_)

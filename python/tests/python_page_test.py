@@ -4,7 +4,7 @@ import doctest
 
 import pytest
 
-from conftest import ROOT
+from program import ROOT
 
 
 def test_the_page():

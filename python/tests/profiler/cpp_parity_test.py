@@ -16,7 +16,7 @@ import pytest
 
 import made_recording
 from collecting import exported
-from conftest import ROOT
+from program import ROOT
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import PROGRAM, ROOT
+from program import PROGRAM, ROOT
 
 from stepscope.trial import _findings, _losses, _statistics, _table, _view
 from stepscope.trial._facts import Made, Program
