@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -189,25 +188,6 @@ std::string OwnPlace::spoken() const {
   if (what != What::function) return placed(line->line);
   const auto [file, function] = function_of(*line);
   return fmt::format("{}() in {}", function, file);
-}
-
-bool waits(std::string_view calls, std::string_view text) {
-  const auto has = [](std::string_view in, std::span<const std::string_view> parts) {
-    return std::any_of(parts.begin(), parts.end(),
-                       [&](std::string_view part) { return in.find(part) != std::string_view::npos; });
-  };
-  constexpr std::string_view kCallees[] = {"threading.py",
-                                           "queue.py",
-                                           "multiprocessing/pool.py",
-                                           "multiprocessing/queues.py",
-                                           "multiprocessing/connection.py",
-                                           "concurrent/futures/_base.py",
-                                           "selectors.py",
-                                           "socket.py",
-                                           "ssl.py",
-                                           "asyncio/base_events.py"};
-  constexpr std::string_view kTexts[] = {"sleep(", ".wait(", ".result(", ".recv(", ".accept("};
-  return has(calls, kCallees) || (calls.empty() && has(text, kTexts));
 }
 
 std::string quoted_line(std::string_view line, std::string_view text) {

@@ -60,10 +60,6 @@ std::optional<OwnPlace> dearest_place(const Evidence& evidence, std::int64_t ana
 /// "train.py:84 (make_batch), `ids = encode(note)`", without the text if it is not recorded.
 std::string quoted_line(std::string_view line, std::string_view text);
 
-/// Whether a line waits for other threads, processes or the clock, by the frame that it calls, or by its
-/// text.
-bool waits(std::string_view calls, std::string_view text);
-
 /// The line with most time that calls torch.utils.checkpoint; nullptr without one.
 const analyze::LineNode* checkpointing_line(const Evidence& evidence);
 

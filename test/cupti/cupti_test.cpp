@@ -71,20 +71,7 @@ TEST_F(Cupti, RecordsInNoOrderAndBuffersOfAFewRecords) {
   expect_the_step();
 }
 
-/// The two clocks are read one after the other, and other work of this machine may run in between: only the 5
-/// s are corrected here. DeviceText tests the arithmetic to the nanosecond.
-TEST_F(Cupti, ALibraryThatKeepsItsOwnClock) {
-  FakeOptions options;
-  options.has_clock = false;
-  options.clock_ahead = 5'000'000'000;
-  margin = std::chrono::microseconds(50);
-  start(options);
-  run_a_step();
-  std::this_thread::sleep_for(std::chrono::milliseconds(30));
-  stop();
-  margin = {};
-  expect_the_step(20'000);
-}
+TEST_F(Cupti, ALibraryThatKeepsItsOwnClock) { expect_the_step_by_the_librarys_clock({}); }
 
 TEST_F(Cupti, NumbersOfCallsThatComeRound) {
   FakeOptions options;

@@ -103,6 +103,21 @@ class Cupti : public FakeRecording {
     return out;
   }
 
+  /// Records the step with a library that keeps its own clock, 5 s ahead. The two clocks are read one after
+  /// the other, and other work of this machine may run in between: only the 5 s are corrected here.
+  /// DeviceText tests the arithmetic to the nanosecond.
+  void expect_the_step_by_the_librarys_clock(FakeOptions options) {
+    options.has_clock = false;
+    options.clock_ahead = 5'000'000'000;
+    margin = std::chrono::microseconds(50);
+    start(options);
+    run_a_step();
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    stop();
+    margin = {};
+    expect_the_step(20'000);
+  }
+
   /// Checks the recording of `run_a_step`. `slack`: ns by which the two clocks may differ.
   void expect_the_step(std::int64_t slack = 0) const {
     const trace::Trace trace = read();

@@ -50,18 +50,7 @@ TEST_F(Cupti, AnotherToolThatComesLater) {
 }
 
 /// CUDA 13.3 refuses a clock when several tools are allowed.
-TEST_F(Cupti, SharedWithTheLibrarysClock) {
-  FakeOptions options = newest();
-  options.has_clock = false;
-  options.clock_ahead = 5'000'000'000;
-  margin = std::chrono::microseconds(50);
-  start(options);
-  run_a_step();
-  std::this_thread::sleep_for(std::chrono::milliseconds(30));
-  stop();
-  margin = {};
-  expect_the_step(20'000);
-}
+TEST_F(Cupti, SharedWithTheLibrarysClock) { expect_the_step_by_the_librarys_clock(newest()); }
 
 TEST_F(Cupti, AToolThatAllowsNoOther) {
   FakeOptions options = newest();

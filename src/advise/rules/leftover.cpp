@@ -65,7 +65,7 @@ std::vector<const analyze::WorkerLine*> lines_of_other_threads(const Evidence& e
   std::vector<const analyze::WorkerLine*> lines;
   for (const analyze::WorkerLine* line :
        e.mine(e.reports().lines.elsewhere.threads, "Lines of other threads"))
-    if (lines.size() < kMost && !waits(line->calls, line->text)) lines.push_back(line);
+    if (lines.size() < kMost && !analyze::waits(line->calls, line->text)) lines.push_back(line);
   if (!lines.empty() && lines.front()->share < kHole) lines.clear();
   return lines;
 }

@@ -55,7 +55,7 @@ std::string also_inside(const OwnPlace& place, std::int64_t steps) {
 /// Most of the line's time is a wait.
 bool waits(const OwnPlace& place) {
   return place.what == OwnPlace::What::line && place.all != nullptr &&
-         advise::waits(place.all->calls, place.line->text);
+         analyze::waits(place.all->calls, place.line->text);
 }
 
 std::optional<Claim> own_line(const Evidence& e, Bound bound) {

@@ -42,15 +42,6 @@ inline bool is_worker_loop(std::string_view frame) {
   return has(frame, "torch/utils/data/_utils/worker.py(") && frame.ends_with(": _worker_loop");
 }
 
-/// A frame of Python's library in which a thread waits for another one, a process or a socket.
-inline bool is_waiting(std::string_view frame) {
-  for (const std::string_view file :
-       {"threading.py(", "queue.py(", "selectors.py(", "socket.py(", "ssl.py(", "subprocess.py(",
-        "multiprocessing/connection.py(", "concurrent/futures/_base.py("})
-    if (frame.starts_with(file)) return true;
-  return false;
-}
-
 inline bool is_distributed_call(std::string_view frame) { return has(frame, "torch/distributed/"); }
 
 /// The calls of one operator by a line. Times in ns, with the backward pass.

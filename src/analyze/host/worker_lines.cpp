@@ -25,6 +25,16 @@ using trace::kNoRow;
 using trace::Row;
 using trace::StringId;
 
+/// A frame of Python's library in which a thread waits for another one, a process or a socket.
+bool is_waiting(std::string_view frame) {
+  for (const std::string_view file :
+       {"threading.py(", "queue.py(", "selectors.py(", "socket.py(", "ssl.py(", "subprocess.py(",
+        "multiprocessing/pool.py(", "multiprocessing/queues.py(", "multiprocessing/connection.py(",
+        "concurrent/futures/_base.py(", "asyncio/base_events.py("})
+    if (has(frame, file)) return true;
+  return false;
+}
+
 /// Time by the program's own lines.
 class OwnTimes {
  public:
@@ -179,6 +189,13 @@ const report::Sheet<Fetching> kFetchingSheet{"Fetching by workers",
 const report::Sheet<WorkerLine> kWorkerLineSheet{"Lines of workers", report::Shape::table, line_fields()};
 const report::Sheet<WorkerLine> kThreadLineSheet{"Lines of other threads", report::Shape::table,
                                                  line_fields()};
+
+bool waits(std::string_view calls, std::string_view text) {
+  if (!calls.empty()) return is_waiting(calls);
+  for (const std::string_view part : {"sleep(", ".wait(", ".result(", ".recv(", ".accept("})
+    if (has(text, part)) return true;
+  return false;
+}
 
 void add_elsewhere(Elsewhere& of, const trace::Trace& trace, const trace::Rank& rank, trace::TrackId main,
                    Interval window) {

@@ -1,7 +1,8 @@
-// What data loaders' workers do while they fetch batches, by the program's lines.
+// What the program does beside its main thread: workers of data loaders, and other threads, by its lines.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/sheet.h"
@@ -39,6 +40,10 @@ struct Elsewhere {
   std::vector<WorkerLine>
       threads;  ///< of other threads: by rank, most `self` first; shares are of the window
 };
+
+/// Whether a line waits for other threads, processes or the clock, by the frame outside the program that it
+/// calls, or by its text.
+bool waits(std::string_view calls, std::string_view text);
 
 /// Adds what a rank's workers did, and the 50 lines with most `self` of the workers and of the other threads
 /// of the process; none without stacks of theirs. `main`: the main thread.
