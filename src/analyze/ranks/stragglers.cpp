@@ -114,8 +114,10 @@ struct Judged {
                        [](const auto& of) { return of.has_value(); });
   }
 };
+/// Single steps of a rank whose clock jumps do not count.
 Judged judged(const std::vector<std::vector<std::uint32_t>>& peers,
-              const std::vector<std::vector<derive::PartsOfStep>>& parts) {
+              const std::vector<std::vector<derive::PartsOfStep>>& parts,
+              const std::vector<derive::RankClock>& clocks) {
   Judged out;
   out.beyond_median.resize(parts.size());
   for (const std::vector<std::uint32_t>& ranks : peers) {
@@ -124,7 +126,7 @@ Judged judged(const std::vector<std::vector<std::uint32_t>>& peers,
     derive::StragglerAnswer answer = derive::find_stragglers(theirs);
     for (Straggler& s : answer.stragglers) {
       s.rank = ranks[s.rank];
-      out.stragglers.push_back(s);
+      if (s.persistent || !clocks[s.rank].jumps) out.stragglers.push_back(s);
     }
     for (std::size_t i = 0; i < answer.beyond_median.size(); ++i)
       out.beyond_median[ranks[i]] = answer.beyond_median[i];
@@ -261,7 +263,7 @@ Stragglers stragglers_of(const Derived& derived) {
   for (std::size_t r = 0; r < trace.ranks.size(); ++r)
     parts.push_back(parts_of(derived.steps(trace.ranks[r]), waits[r], numbers));
   const auto peers = peers_of(derive::stages_of(derived.collectives()));
-  const Judged answer = judged(peers, parts);
+  const Judged answer = judged(peers, parts, derived.alignment().clocks);
   for (std::size_t i = 0; i < answer.stragglers.size(); ++i)
     out.slow.push_back(slow_rank(derived, answer.stragglers[i], answer.times[i], numbers));
   for (std::size_t r = 0; r < answer.beyond_median.size(); ++r)

@@ -53,13 +53,15 @@ class Aligner {
     gather();
     fits_ = fit_clocks(ends_, out_.rows.size());
     why_.resize(out_.rows.size());
+    jumps_.resize(out_.rows.size());
     leave_out_clocks();
     for (int round = 0; round < kFits; ++round) {
       gather();
       refit();
       if (round + 1 < kFits && !leave_out_contradictions()) break;
     }
-    for (std::size_t q = 0; q < fits_.size(); ++q) out_.clocks.push_back({fits_[q], ClockState::apart, {}});
+    for (std::size_t q = 0; q < fits_.size(); ++q)
+      out_.clocks.push_back({fits_[q], ClockState::apart, {}, jumps_[q]});
     bound();
     for (std::uint32_t q = 0; q < out_.clocks.size(); ++q)
       judge(out_.clocks[q], std::binary_search(out_.matches.crowded.begin(), out_.matches.crowded.end(), q),
@@ -160,7 +162,7 @@ class Aligner {
       if (foreign[q])
         why_[q] = "its collectives do not end with those of the other ranks: it may be of another run";
       else if (jumps[q] && 2 * off[component] < all[component])
-        why_[q] = *jumps[q];
+        why_[q] = *jumps[q], jumps_[q] = true;
     }
     if (any) drop_members(foreign);
   }
@@ -307,6 +309,7 @@ class Aligner {
   std::vector<ClockEnd> ends_;
   std::vector<ClockFit> fits_;
   std::vector<std::string> why_;  // by clock: why it is left out, or ""
+  std::vector<bool> jumps_;       // by clock
 };
 
 }  // namespace

@@ -76,6 +76,7 @@ TEST(ClockAlignment, AClockThatJumps) {
     expect_others_are_aligned(alignment, jumping);
     EXPECT_EQ(alignment.clocks[jumping].state, ClockState::apart);
     EXPECT_EQ(alignment.clocks[jumping].why, "its clock jumps by 30.0 ms, 1.03 s after its first collective");
+    EXPECT_TRUE(alignment.clocks[jumping].jumps);
     EXPECT_GT(alignment.clocks[jumping].fit.rejected, 0u);
     EXPECT_EQ(alignment.matches.instances.front().count, kRanks);
   }

@@ -18,6 +18,7 @@ constexpr double kOftenLargest = 0.8;       // of the steps
 constexpr std::size_t kManySteps = 5;
 constexpr double kTransientShare = 0.05;  // of the step
 constexpr double kTransientSpread = 8;    // robust standard deviations
+constexpr double kFelt = 0.25;            // of the excess: by which the other ranks' step is longer, at least
 constexpr double kSecond = 0.4;           // of the first part
 
 Time median(std::vector<Time> values) { return median_of(values); }
@@ -139,7 +140,35 @@ class StragglerFinder {
     return static_cast<double>(times) >= kOftenLargest * static_cast<double>(steps_);
   }
 
+  static Time length_of(const PartsOfStep& parts) {
+    return std::accumulate(parts.begin(), parts.end(), Time{0});
+  }
+  /// By step and rank: how much longer than in its median step the median of the other ranks took, in this
+  /// step or in the next, where the end of a step may be waited for.
+  std::vector<std::vector<Time>> felt_by_others() const {
+    std::vector<std::vector<Time>> longer(ranks_);
+    for (std::size_t r = 0; r < ranks_; ++r) {
+      for (const PartsOfStep& step : parts_[r]) longer[r].push_back(length_of(step));
+      const Time usual = median(longer[r]);
+      for (Time& length : longer[r]) length -= usual;
+    }
+    std::vector<std::vector<Time>> felt(steps_, std::vector<Time>(ranks_));
+    for (std::size_t k = 0; k < steps_; ++k) {
+      std::vector<Time> sorted;
+      for (std::size_t r = 0; r < ranks_; ++r)
+        sorted.push_back(std::max(longer[r][k], k + 1 < steps_ ? longer[r][k + 1] : longer[r][k]));
+      const std::vector<Time> own = sorted;
+      std::sort(sorted.begin(), sorted.end());
+      for (std::size_t r = 0; r < ranks_; ++r) {
+        const std::size_t middle = (ranks_ - 1) / 2;  // without r, the ranks above it move down
+        felt[k][r] = sorted[middle + (own[r] <= sorted[middle] ? 1 : 0)];
+      }
+    }
+    return felt;
+  }
+
   void find_transient(StragglerAnswer& answer) const {
+    const std::vector<std::vector<Time>> felt = felt_by_others();
     std::vector<Time> all;
     for (const std::vector<Time>& steps : excess_) all.insert(all.end(), steps.begin(), steps.end());
     const double spread = std::max(kMinStepSpread * step_, spread_of(std::move(all)));
@@ -148,7 +177,9 @@ class StragglerFinder {
     for (std::size_t k = 0; k < steps_; ++k) {
       for (std::size_t r = 0; r < ranks_; ++r) {
         const auto excess = static_cast<double>(excess_[r][k]);
-        if (known[r] || excess < kTransientShare * step_ || excess < kTransientSpread * spread) continue;
+        if (known[r] || excess < kTransientShare * step_ || excess < kTransientSpread * spread ||
+            static_cast<double>(felt[k][r]) < kFelt * excess)
+          continue;
         Straggler s{static_cast<std::uint32_t>(r), false, static_cast<std::uint32_t>(k)};
         s.excess = excess_[r][k];
         s.z = excess / spread;

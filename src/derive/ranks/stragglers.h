@@ -55,8 +55,9 @@ struct StragglerAnswer {
 /// that is the cause. Own excess O = sum over all parts except wait and transfer of (part - median of the
 /// ranks). Persistent: the median of O over steps is at least 1 % of the step, and either z is at least 4.5,
 /// or z is at least 3 and the rank's O is the largest in 80 % of at least 5 steps. For other ranks, a single
-/// step counts if O is at least 5 % of the step and 8 robust standard deviations over all ranks and steps.
-/// The spread used for z is at least 0.1 % of the step.
+/// step counts if O is at least 5 % of the step and 8 robust standard deviations over all ranks and steps,
+/// and the others' median step is longer, too, by a quarter of O: else no one waited, or the rank's clock was
+/// set. The spread used for z is at least 0.1 % of the step.
 StragglerAnswer find_stragglers(const std::vector<std::vector<PartsOfStep>>& parts);
 
 }  // namespace stepscope::derive

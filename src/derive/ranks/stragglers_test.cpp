@@ -89,6 +89,21 @@ TEST(Stragglers, OneStep) {
   EXPECT_EQ(answer.stragglers[0].part, StepPart::python);
 }
 
+// Rank 3 shows 30 ms of idle time in step 2 that no other rank waited for: its clock was set, or it had the
+// time.
+TEST(Stragglers, AStepThatIsLongOnOneRankAloneIsNotSlow) {
+  Parts parts(8, std::vector<PartsOfStep>(6));
+  for (std::size_t r = 0; r < 8; ++r)
+    for (std::size_t k = 0; k < 6; ++k) {
+      at(parts[r][k], StepPart::compute) = 10'000'000;
+      at(parts[r][k], StepPart::pending) = r == 3 && k == 2 ? 30'000'000 : 0;
+    }
+  EXPECT_TRUE(find_stragglers(parts).stragglers.empty());
+  for (std::size_t r = 0; r < 8; ++r) at(parts[r][2], StepPart::wait) = r == 3 ? 0 : 30'000'000;
+  ASSERT_EQ(find_stragglers(parts).stragglers.size(), 1u);
+  EXPECT_EQ(find_stragglers(parts).stragglers[0].rank, 3u);
+}
+
 // Own work is 100 ms per step; rank 2 has 20 more and rank 3 has 50 more. Without rank 3's excess, rank 2's
 // 20 remain, so 30 ms are gained.
 TEST(Stragglers, CostEndsAtTheNextSlowest) {
