@@ -43,7 +43,7 @@ void Survey::take(const EventText& event, std::int64_t at) {
   }
   for (const EventText::Id& id : event.id_list()) {
     std::int64_t value = 0;
-    if (!read_id(id.value, value)) continue;
+    if (!read_id(id, value)) continue;
     IdRange& range = ids[static_cast<std::size_t>(id.space)];
     range.low = std::min(range.low, value);
     range.high = std::max(range.high, value);

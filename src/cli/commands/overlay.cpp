@@ -70,6 +70,7 @@ int run_overlay(const Call& call) {
   if (const auto error = output->finish()) return fail(*error);
   if (!overlaid->damage.empty())
     say(fmt::format("note: {}: {}. The readable part is in the copy.", call.words[0], overlaid->damage));
+  if (!overlaid->mended.empty()) say(fmt::format("note: {}: {}", call.words[0], overlaid->mended));
   const auto count = [](std::size_t number, const char* one) {
     return fmt::format("{} {}{}", number, one, number == 1 ? "" : "s");
   };
