@@ -109,7 +109,7 @@ void bind_files(nb::module_& module, nb::class_<Trace>& trace) {
             export_to(t, target, format, what);
           },
           nb::arg("path"), nb::arg("format"), nb::arg("what"))
-      .def("validate", validate, Unlocked());
+      .def("validate", validate, nb::arg("strict"), Unlocked());
   module.def("explain", explain, nb::arg("trace").none(), nb::arg("id"), nb::arg("params"), Unlocked());
   module.def("rules", rules, nb::sig("def rules() -> list[tuple[str, str]]"));
   module.def("gate", gate_of, nb::arg("base"), nb::arg("now"), nb::arg("params"),

@@ -6,6 +6,7 @@
 #include "advise/ask.h"
 #include "advise/validation.h"
 #include "merge/merge.h"
+#include "merge/strictness.h"
 #include "python/ask.h"
 #include "read/files.h"
 #include "report/formats/csv.h"
@@ -102,9 +103,13 @@ void export_to(const Trace& trace, const std::string& path, const std::string& f
   refuse_error(output->finish());
 }
 
-std::pair<Report, bool> validate(const Trace& trace) {
-  advise::Validation validation = advise::validation(trace.trace, false);
-  return {{std::make_shared<const report::Report>(std::move(validation.report))}, validation.fine};
+std::pair<Report, bool> validate(const Trace& trace, bool strict) {
+  const auto files = read::files_of(trace.paths, read::kReadable);
+  if (!files) throw Refusal(files.error());
+  advise::Validation validation =
+      advise::validation(trace.trace, merge::breached(*files, trace.threads), false);
+  return {{std::make_shared<const report::Report>(std::move(validation.report))},
+          strict ? validation.strict : validation.fine};
 }
 
 MergedFiles merge(const std::vector<std::string>& paths, const std::string& output, bool align,

@@ -25,7 +25,7 @@ void export_to(const Trace& trace, const std::string& path, const std::string& f
                const std::string& what);
 
 /// The report, and whether nothing is wrong.
-std::pair<Report, bool> validate(const Trace& trace);
+std::pair<Report, bool> validate(const Trace& trace, bool strict);
 
 struct MergedFiles {
   std::int64_t events = 0, ranks = 0, others = 0;

@@ -185,9 +185,13 @@ class Trace:
             raise UsageError(f"{os.fsdecode(target)}: the name must end in .csv, .json, .sqlite or .db, or give format=")
         self._opened().export(target, wanted, what or "")
 
-    def validate(self) -> Validation:
-        """What was read of each file, and what could not be used; ``validate().fine`` when nothing is wrong."""
-        report, fine = self._opened().validate()
+    def validate(self, *, strict: bool = False) -> Validation:
+        """What was read of each file, and what could not be used; ``validate().fine`` when nothing is wrong.
+
+        Also says what of the text is no strict JSON, so that other readers refuse it; ``strict`` makes that wrong, too. Reads the files
+        once more.
+        """
+        report, fine = self._opened().validate(strict)
         return Validation(report, fine)
 
     def explain(self, rule: str, *, step: Steps = None) -> Report:

@@ -46,6 +46,8 @@ constexpr Flag kOnlyCritical = {{"only-critical", Type::flag, "", "",
 constexpr Flag kInputs = {
     {"inputs", Type::texts, "", "", "a file to merge, like a plain argument"}, 0, "FILE"};
 constexpr Flag kNoAlign = {{"no-align", Type::flag, "", "", "keep the clocks as they were recorded"}};
+constexpr Flag kStrict = {
+    {"strict", Type::flag, "", "", "also exit with 1 if other readers refuse a file's text"}};
 constexpr Flag kTables = {{"tables", Type::flag, "", "", "list the tables and their columns"}};
 
 constexpr Flag kScale = {
@@ -140,7 +142,7 @@ constexpr Flag kDiffFlags[] = {kDiffWhat, kStep, kSkip, kTop, kFormat, kOutput, 
 constexpr Flag kGateFlags[] = {kFailOn, kAllowNoise, kBase,       kNew,    kHistory,
                                kStep,   kSkip,       kGateFormat, kOutput, kThreads};
 constexpr Flag kListFlags[] = {kFormat, kOutput};
-constexpr Flag kValidateFlags[] = {kFormat, kOutput, kThreads, kRun};
+constexpr Flag kValidateFlags[] = {kStrict, kFormat, kOutput, kThreads, kRun};
 constexpr Flag kExportFlags[] = {kWhat, kExportFormat, kOutput, kThreads, kRun};
 constexpr Flag kMergeFlags[] = {kMergeOutput, kNoAlign, kInputs, kThreads};
 constexpr Flag kOverlayFlags[] = {kOverlayWhat,  kAnnotation,    kInstance, kAllEdges,
@@ -179,7 +181,8 @@ constexpr std::string_view kGateExamples[] = {
     "stepscope gate --history nightly/ tonight.json.gz",
 };
 constexpr std::string_view kListExamples[] = {"stepscope list"};
-constexpr std::string_view kValidateExamples[] = {"stepscope validate traces/"};
+constexpr std::string_view kValidateExamples[] = {"stepscope validate traces/",
+                                                  "stepscope validate --strict trace.json"};
 constexpr std::string_view kExportExamples[] = {
     "stepscope export trace.json.gz -o trace.sqlite",
     "stepscope export trace.json.gz --what events -o events.csv",
@@ -323,7 +326,9 @@ constexpr Command kCommands[] = {
      "Lists every analysis of `show` and `export`, by the question it helps to answer.", kListFlags,
      kListExamples, run_list},
     {"validate", "check how much of each file can be read", "TRACE...",
-     "Reads the files and reports what is damaged, cut off or missing. Exits with 1 if anything is.",
+     "Reads the files and reports what is damaged, cut off or missing. Exits with 1 if anything is. Also "
+     "says "
+     "where a file is no strict JSON: these commands read it, other readers refuse it.",
      kValidateFlags, kValidateExamples, run_validate},
     {"export", "write events or an analysis as CSV, JSON or SQLite", "TRACE... -o FILE",
      "Writes every event with all its args, or one analysis, for other tools. SQLite holds everything: "
