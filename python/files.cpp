@@ -112,8 +112,8 @@ std::pair<Report, bool> validate(const Trace& trace, bool strict) {
           strict ? validation.strict : validation.fine};
 }
 
-MergedFiles merge(const std::vector<std::string>& paths, const std::string& output, bool align,
-                  std::int64_t threads) {
+MergedFiles merge(const std::vector<std::string>& paths, const std::string& output, bool align, bool all_runs,
+                  std::int64_t run, std::int64_t threads) {
   merge::MergeOptions options;
   options.threads = checked_threads(threads);
   refuse(paths.empty() ? "merge needs files" : merge::ending_refused(output));
@@ -121,6 +121,8 @@ MergedFiles merge(const std::vector<std::string>& paths, const std::string& outp
   if (!files) throw Refusal(files.error());
   refuse(merge::refused(*files, output));
   options.align = align;
+  options.all_runs = all_runs;
+  options.run = run;
   auto merged = merge::merge(*files, output, options);
   if (!merged) throw Refusal(merged.error());
   MergedFiles out;

@@ -31,7 +31,7 @@ struct MergedFiles {
   std::int64_t events = 0, ranks = 0, others = 0;
   std::vector<std::string> notes;
 };
-MergedFiles merge(const std::vector<std::string>& paths, const std::string& output, bool align,
-                  std::int64_t threads);
+MergedFiles merge(const std::vector<std::string>& paths, const std::string& output, bool align, bool all_runs,
+                  std::int64_t run, std::int64_t threads);
 
 }  // namespace stepscope::python

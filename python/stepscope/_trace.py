@@ -281,12 +281,14 @@ def rules() -> dict[str, str]:
     return dict(_core.rules())
 
 
-def merge(paths: Path | Iterable[Path], output: Path, *, align: bool = True, threads: int = 0) -> Merged:
+def merge(paths: Path | Iterable[Path], output: Path, *, align: bool = True, all_runs: bool = False, run: int = 0, threads: int = 0) -> Merged:
     """Merges the files of several ranks and profilers into one time line, like ``stepscope merge``.
 
     ``output`` ends in .json.gz, .json or .pftrace; it is written whole or not at all. ``align=False`` keeps the clocks as recorded.
+    Files of another run, or that recorded at another time, are left out and named in the notes; ``all_runs=True`` merges them, too, and
+    ``run`` chooses a run as in :func:`open`.
     """
-    return Merged(*_core.merge(paths_bytes(paths), path_bytes(output), align, threads))
+    return Merged(*_core.merge(paths_bytes(paths), path_bytes(output), align, all_runs, run, threads))
 
 
 def open(path: Path | Iterable[Path], *, threads: int = 0, run: int = 0, by_rank: bool = False) -> Trace:

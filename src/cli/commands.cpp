@@ -46,6 +46,8 @@ constexpr Flag kOnlyCritical = {{"only-critical", Type::flag, "", "",
 constexpr Flag kInputs = {
     {"inputs", Type::texts, "", "", "a file to merge, like a plain argument"}, 0, "FILE"};
 constexpr Flag kNoAlign = {{"no-align", Type::flag, "", "", "keep the clocks as they were recorded"}};
+constexpr Flag kAllRuns = {
+    {"all-runs", Type::flag, "", "", "merge files of other runs and other times, too"}};
 constexpr Flag kStrict = {
     {"strict", Type::flag, "", "", "also exit with 1 if other readers refuse a file's text"}};
 constexpr Flag kTables = {{"tables", Type::flag, "", "", "list the tables and their columns"}};
@@ -144,7 +146,7 @@ constexpr Flag kGateFlags[] = {kFailOn, kAllowNoise, kBase,       kNew,    kHist
 constexpr Flag kListFlags[] = {kFormat, kOutput};
 constexpr Flag kValidateFlags[] = {kStrict, kFormat, kOutput, kThreads, kRun};
 constexpr Flag kExportFlags[] = {kWhat, kExportFormat, kOutput, kThreads, kRun};
-constexpr Flag kMergeFlags[] = {kMergeOutput, kNoAlign, kInputs, kThreads};
+constexpr Flag kMergeFlags[] = {kMergeOutput, kNoAlign, kAllRuns, kInputs, kThreads, kRun};
 constexpr Flag kOverlayFlags[] = {kOverlayWhat,  kAnnotation,    kInstance, kAllEdges,
                                   kOnlyCritical, kOverlayOutput, kThreads};
 constexpr Flag kSqlFlags[] = {kTables, kTop, kFormat, kOutput, kThreads, kRun};
@@ -205,7 +207,9 @@ constexpr std::string_view kMergeAbout =
     "DFTracer's .pfw, other tools' Chrome JSON, and merged files; one file alone works too. Clocks of "
     "several hosts are aligned at the ends of collectives that ranks share. A clock that cannot be aligned "
     "is kept, with a note. Process, flow and correlation ids that two files share are renumbered; processes "
-    "are named by rank. JSON is streamed, so files may be larger than memory. .pftrace is for Perfetto "
+    "are named by rank. Files of another run than the others, or that recorded at another time, are left out "
+    "and named. Text that is no strict JSON is mended, with a note. JSON is streamed, so files may be larger "
+    "than memory. .pftrace is for Perfetto "
     "alone; writing it holds one source at a time in memory.";
 constexpr std::string_view kRecordExamples[] = {
     "stepscope record -- python train.py --epochs 1",
