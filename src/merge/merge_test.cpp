@@ -44,6 +44,11 @@ TEST(Rewrite, ExchangesIdsAndCopiesTheRest) {
             R"("args":{"correlation":105,"Python id":9,"name":"pid"}})");
 }
 
+TEST(Rewrite, WhatHasNoProcessGetsOne) {
+  EXPECT_EQ(rewritten({}, R"({"ph":"M"})"), R"({"pid":9,"ph":"M"})");
+  EXPECT_EQ(rewritten({}, "{ }"), R"({"pid":9 })");
+}
+
 TEST(Rewrite, KeepsWhatMeansNoId) {
   Source source;
   source.id_shift = {100, 100, 100, 100};

@@ -45,7 +45,10 @@ void Rewriter::append(const EventText& event, std::string& out) {
             [](const Change& a, const Change& b) { return a.at.begin < b.at.begin; });
   out += ",\n{";
   const char* from = event.whole.begin + 1;
-  if (!event.pid && last_lane_ != nullptr) out += "\"pid\":" + last_lane_->pid + ",";
+  if (!event.pid && last_lane_ != nullptr) {
+    const bool empty = *read::skip_space(from) == '}';
+    out += "\"pid\":" + last_lane_->pid + (empty ? "" : ",");
+  }
   for (std::size_t i = 0; i < change_count_; ++i) {
     const Change& c = changes_[i];
     if (c.at.begin < from) continue;  // skipped: the key occurs twice
