@@ -86,7 +86,7 @@ Result<Merged> survey(std::vector<std::string> files, const MergeOptions& option
   for (std::string& note : settle_ids(merged.sources)) merged.notes.push_back(std::move(note));
   for (std::string& note : place_sources(merged.sources, {options.align, threads, options.activity}))
     merged.notes.push_back(std::move(note));
-  if (!options.all_runs) leave_ranks_apart(merged.sources, merged.notes);
+  if (!options.all_runs && options.align) leave_ranks_apart(merged.sources, merged.notes);
   return merged;
 }
 

@@ -16,8 +16,9 @@ namespace stepscope::merge {
 std::optional<Error> keep_one_run(std::vector<Source>& sources, std::int64_t wanted,
                                   std::vector<std::string>& notes);
 
-/// Once they are placed: leaves out ranks that recorded before or after all of the others, unless their
-/// collectives match the others'. Of two groups apart, the larger one stays, or else the newer.
+/// Once they are aligned, which shows who shares collectives: leaves out ranks that recorded before or after
+/// all of the others, unless their collectives match the others'. Of two groups apart, the larger one stays,
+/// or else the newer.
 void leave_ranks_apart(std::vector<Source>& sources, std::vector<std::string>& notes);
 
 }  // namespace stepscope::merge

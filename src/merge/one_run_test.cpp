@@ -73,6 +73,15 @@ TEST_F(OneRun, LeavesOutARankOfAnotherTime) {
   EXPECT_EQ(merged(options), "r0.json r1.json r2.json ");
 }
 
+TEST_F(OneRun, KeepsARankOfAnotherTimeWhoseClockIsNotAligned) {
+  write("r0.json", 0, 0);
+  write("r1.json", 1, 0);
+  write("r2.json", 2, 3600);
+  MergeOptions options;
+  options.align = false;
+  EXPECT_EQ(merged(options), "r0.json r1.json r2.json ");
+}
+
 TEST_F(OneRun, KeepsRanksThatOverlap) {
   write("r0.json", 0, 0);
   write("r1.json", 1, 0);
