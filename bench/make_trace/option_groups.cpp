@@ -166,8 +166,9 @@ void add_problems(CLI::App& app, Options& o, std::vector<std::string>& straggler
       ->group(group);
   app.add_flag("--exposed-comm", o.exposed_comm, "Reduce gradients after backward instead of during it")
       ->group(group);
-  app.add_option("--straggler", stragglers,
-                 "RANK:MS[:PHASE], phase input (default), host, compute or network")
+  app.add_option(
+         "--straggler", stragglers,
+         "RANK:MS[:PHASE[:STEP]], phase input (default), host, compute or network; in every step, or in one")
       ->group(group);
   app.add_option("--clock-skew", o.clock_skew_us, "Clock offsets of the ranks, up to this many µs")
       ->check(CLI::Range(0.0, 1e9))

@@ -89,7 +89,7 @@ const char* phase_name(Phase phase) {
 
 std::string parse_straggler(const std::string& text, Straggler& straggler) {
   const std::size_t first = text.find(':');
-  if (first == std::string::npos) return "expected RANK:MS[:PHASE], got '" + text + "'";
+  if (first == std::string::npos) return "expected RANK:MS[:PHASE[:STEP]], got '" + text + "'";
   const std::size_t second = text.find(':', first + 1);
   const std::string ms = text.substr(first + 1, second == std::string::npos ? second : second - first - 1);
   const auto rank_read = std::from_chars(text.data(), text.data() + first, straggler.rank);
@@ -102,13 +102,21 @@ std::string parse_straggler(const std::string& text, Straggler& straggler) {
     return "'" + ms + "' is not a time in ms";
   }
   if (second == std::string::npos) return {};
+  const std::size_t third = std::min(text.find(':', second + 1), text.size());
+  if (third < text.size()) {
+    const char* const end = text.data() + text.size();
+    const auto step_read = std::from_chars(text.data() + third + 1, end, straggler.step);
+    if (step_read.ec != std::errc() || step_read.ptr != end || straggler.step < 1)
+      return "'" + text.substr(third + 1) + "' is not the number of a recorded step";
+  }
+  const std::string name = text.substr(second + 1, third - second - 1);
   for (const Phase phase : {Phase::input, Phase::host, Phase::compute, Phase::network}) {
-    if (text.substr(second + 1) == phase_name(phase)) {
+    if (name == phase_name(phase)) {
       straggler.phase = phase;
       return {};
     }
   }
-  return "'" + text.substr(second + 1) + "' is not a phase (input, host, compute, network)";
+  return "'" + name + "' is not a phase (input, host, compute, network)";
 }
 
 std::string parse_kernel_scale(const std::string& text, KernelScale& scale) {

@@ -17,11 +17,12 @@ enum class DialectKind { ns, us, y2021 };
 enum class VendorKind { cuda, rocm, xpu };
 enum class Phase { input, host, compute, network };
 
-/// One rank that needs `ms` longer in `phase` of every step.
+/// One rank that needs `ms` longer in `phase`.
 struct Straggler {
   int rank = 0;
   double ms = 0;
   Phase phase = Phase::input;
+  int step = 0;  ///< number of the only recorded step in which it does; 0: in every step
 };
 
 /// A factor on kernels whose name contains `part`.

@@ -14,9 +14,13 @@ TEST(Options, StragglerTexts) {
   EXPECT_EQ(s.rank, 3);
   EXPECT_EQ(s.ms, 2.5);
   EXPECT_EQ(s.phase, Phase::compute);
+  EXPECT_EQ(s.step, 0);
   EXPECT_EQ(parse_straggler("0:1", s), "");
-  for (const char* wrong :
-       {"", "3", "x:1", "1:", "1:x", "1:nan", "1:-4", "-1:4", "1:2:disk", "1:2:", "1:2:input:3"}) {
+  EXPECT_EQ(parse_straggler("0:1:host:7", s), "");
+  EXPECT_EQ(s.phase, Phase::host);
+  EXPECT_EQ(s.step, 7);
+  for (const char* wrong : {"", "3", "x:1", "1:", "1:x", "1:nan", "1:-4", "-1:4", "1:2:disk",
+                            "1:2:", "1:2:input:0", "1:2:input:3x", "1:2:input:", "1:2::3"}) {
     EXPECT_NE(parse_straggler(wrong, s), "") << wrong;
   }
 }

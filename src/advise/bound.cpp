@@ -7,10 +7,12 @@
 #include <optional>
 
 #include "advise/collective_facts.h"
+#include "advise/long_step.h"
 #include "advise/rules/constants.h"
 #include "advise/say.h"
 #include "advise/see.h"
 #include "report/names.h"
+#include "report/statistics.h"
 #include "report/units.h"
 
 namespace stepscope::advise {
@@ -45,8 +47,26 @@ std::string uncapitalised(std::string text) {
   return text;
 }
 
+/// Device times of the typical step: those of `ledger`, and its length, ns.
+struct TypicalStep {
+  std::int64_t length = 0, busy = 0, idle = 0, communication = 0, late = 0;
+  IdleCause cause{};  ///< the largest part of `idle` but `pending`: `late`
+};
+
+TypicalStep typical_step(const Evidence& e) {
+  const analyze::BoundNumbers* of = e.bound_numbers();
+  if (of == nullptr) return {.length = e.step_length()};
+  return {of->window / of->steps,       of->busy / of->steps,
+          of->idle / of->steps,         of->exposed_communication / of->steps,
+          of->largest_time / of->steps, of->largest};
+}
+
+std::string share_of(std::int64_t part, const TypicalStep& step) {
+  return percent(report::ratio(part, step.length));
+}
+
 std::string per_step(const Evidence& e) {
-  return e.fact(&Facts::complete_steps) > 0 ? fmt::format("each {} step", ns(e.step_length()))
+  return e.fact(&Facts::complete_steps) > 0 ? fmt::format("each {} step", ns(typical_step(e).length))
                                             : fmt::format("the recorded {}", ns(e.window()));
 }
 
@@ -72,19 +92,28 @@ std::string limit(const Evidence& e) {
 }
 
 /// "most of it" if it is over half of the idle time, else its share.
-std::string most_or_part(const Evidence& e, std::optional<IdleCause> cause) {
-  const std::int64_t idle = std::max<std::int64_t>(1, e.fact(&Facts::idle)),
-                     time = cause ? e.idle(*cause) : 0;
-  if (time * 2 > idle) return "most of it";
-  return fmt::format("{} of that time", percent(static_cast<double>(time) / static_cast<double>(idle)));
+std::string most_or_part(const TypicalStep& step) {
+  if (step.late * 2 > step.idle) return "most of it";
+  return fmt::format("{} of that time",
+                     percent(report::ratio(step.late, std::max<std::int64_t>(1, step.idle))));
 }
 
-/// A running collective may also wait: for late ranks or for another stage of a pipeline.
+/// The sentence about the step that took longest: " Step 7 took 36.1 ms, the median step 6.20 ms: …"; "" if
+/// none took much longer than the others.
+std::string longest_step_says(const Evidence& e) {
+  const std::optional<LongStep> longest = longest_step(e, true);
+  if (!longest) return "";
+  return fmt::format(" Step {} took {}, the median step {}: {}.", longest->name, ns(longest->length),
+                     ns(longest->median), why_longer(*longest, e.rank()));
+}
+
+/// A running collective may also wait: for late ranks or for another stage of a pipeline. The share of
+/// waiting is known for all steps together only.
 std::string what_communication_is(const Evidence& e) {
   if (const auto* stage = pipeline_stage(e); stage != nullptr && stage->waiting * 2 > stage->bubble)
     return fmt::format("mostly waiting for other stages of the pipeline (the bubble is {} of the step)",
                        percent(stage->bubble_share));
-  const std::optional<double> waiting = waiting_share(e);
+  const std::optional<double> waiting = longest_step(e, true) ? std::nullopt : waiting_share(e);
   if (waiting && *waiting > 0.5)
     return fmt::format("and {} of the time in collectives is waiting for other ranks", percent(*waiting));
   return "with no compute to hide it";
@@ -224,25 +253,13 @@ std::string closing(const Evidence& e, Outcome outcome) {
                      most->phrase, percent(e.share(e.fact(most->fact))));
 }
 
-std::optional<IdleCause> largest_cause(const Evidence& e) {
-  std::optional<IdleCause> largest;
-  std::int64_t most = 0;
-  for (const CausePhrase& known : kPhrases) {
-    const std::int64_t time = e.idle(known.cause);
-    if (time > most) {
-      most = time;
-      largest = known.cause;
-    }
-  }
-  return largest;
-}
-
 std::string headline(const Evidence& e, Bound bound, const std::vector<Health>& health, std::int64_t host) {
-  const std::optional<IdleCause> cause = largest_cause(e);
+  const TypicalStep step = typical_step(e);
   std::string_view phrase;
   for (const CausePhrase& known : kPhrases)
-    if (known.cause == cause) phrase = known.phrase;
-  const std::string idle = percent(e.share(e.fact(&Facts::idle)));
+    if (step.late > 0 && known.cause == step.cause) phrase = known.phrase;
+  const std::string idle = share_of(step.idle, step), busy = share_of(step.busy, step),
+                    longest = longest_step_says(e);
   switch (bound) {
     case Bound::unknown:
       return "Cannot tell: " +
@@ -261,24 +278,27 @@ std::string headline(const Evidence& e, Bound bound, const std::vector<Health>& 
              host_times(e);
     case Bound::host:
       return fmt::format("Host-bound: the device idles {} of {}, {} ({}{}) {}.", idle, per_step(e),
-                         most_or_part(e, cause), ns((cause ? e.idle(*cause) : 0) / e.steps()),
-                         e.fact(&Facts::complete_steps) > 0 ? " per step" : "", phrase);
+                         most_or_part(step), ns(step.late),
+                         e.fact(&Facts::complete_steps) > 0 ? " per step" : "", phrase) +
+             longest;
     case Bound::communication:
       return fmt::format("Communication-bound: in {} of {} only communication runs, {}.",
-                         percent(e.share(e.fact(&Facts::exposed_communication))), per_step(e),
-                         what_communication_is(e));
+                         share_of(step.communication, step), per_step(e), what_communication_is(e)) +
+             longest;
     case Bound::device:
       if (host > 0)
         return fmt::format(
-            "Device-bound, nearly balanced: the device is busy {} of {}, and the host needs {}.{}",
-            percent(e.share(e.fact(&Facts::busy))), per_step(e), ns(host), limit(e));
+                   "Device-bound, nearly balanced: the device is busy {} of {}, and the host needs {}.{}",
+                   busy, per_step(e), ns(host), limit(e)) +
+               longest;
       return fmt::format(
-          "Device-bound: the device is busy {} of {}; host work and launches are hidden behind it.{}",
-          percent(e.share(e.fact(&Facts::busy))), per_step(e), limit(e));
+                 "Device-bound: the device is busy {} of {}; host work and launches are hidden behind it.{}",
+                 busy, per_step(e), limit(e)) +
+             longest;
     case Bound::mixed:
-      return fmt::format("Mixed: the device is busy {} of {} and idles {}, {} {}.",
-                         percent(e.share(e.fact(&Facts::busy))), per_step(e), idle, most_or_part(e, cause),
-                         phrase.empty() ? "with work launched but not started" : phrase);
+      return fmt::format("Mixed: the device is busy {} of {} and idles {}, {} {}.", busy, per_step(e), idle,
+                         most_or_part(step), phrase.empty() ? "with work launched but not started" : phrase) +
+             longest;
   }
   return "";
 }

@@ -1,7 +1,6 @@
 // What limits a step, i.e. who waits for whom: this decides which savings are real.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,9 +18,6 @@ report::Proof evidence_of(Bound bound);
 
 /// The limit that `ledger` found, or the reason why the recording cannot prove one.
 Bound bound_of(const Evidence& evidence, const Permission& permission);
-
-/// The idle cause with the most time, except `pending`; nullopt if there is none.
-std::optional<IdleCause> largest_cause(const Evidence& evidence);
 
 /// `found`: at least one finding is shown; `worth`: one of them saves enough for Outcome::findings.
 Outcome outcome_of(const Evidence& evidence, Bound bound, bool found, bool worth);

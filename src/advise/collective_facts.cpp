@@ -168,6 +168,14 @@ const analyze::PipelineStage* pipeline_stage(const Evidence& e) {
   return stages.empty() ? nullptr : stages.front();
 }
 
+const analyze::StageBalance* uneven_stages(const Evidence& e) {
+  const analyze::PipelineStage* own = pipeline_stage(e);
+  if (own == nullptr) return nullptr;
+  for (const analyze::StageBalance& balance : e.reports().job->pipeline.balance)
+    if (balance.pipeline == own->pipeline && balance.beyond >= kUnevenStages) return &balance;
+  return nullptr;
+}
+
 std::pair<double, double> bubble_shares(const Evidence& e, std::int64_t pipeline) {
   std::pair<double, double> range{1, 0};
   for (const analyze::PipelineStage& stage : e.reports().job->pipeline.stages)

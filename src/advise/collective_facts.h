@@ -65,6 +65,8 @@ std::optional<TransferSavings> transfer_savings(const Evidence& evidence);
 
 /// The rank's stage of a pipeline; nullptr for none.
 const analyze::PipelineStage* pipeline_stage(const Evidence& evidence);
+/// The balance of this rank's pipeline; nullptr if no stage computes kUnevenStages more than the mean.
+const analyze::StageBalance* uneven_stages(const Evidence& evidence);
 /// The least and the largest share of the bubble over the stages of a pipeline.
 std::pair<double, double> bubble_shares(const Evidence& evidence, std::int64_t pipeline);
 

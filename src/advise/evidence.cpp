@@ -113,6 +113,11 @@ double Evidence::bound_share(std::int64_t analyze::BoundNumbers::* time) const {
   return share;
 }
 
+const analyze::BoundNumbers* Evidence::bound_numbers() const {
+  const analyze::RankLimit* own = element_of(reports_.ledger.ranks, rank_);
+  return own == nullptr || !own->has_device ? nullptr : &own->numbers;
+}
+
 double Evidence::prompt() const {
   const analyze::RankLimit* own = element_of(reports_.ledger.ranks, rank_);
   const double share = own == nullptr || !own->has_device ? 0 : own->numbers.prompt;

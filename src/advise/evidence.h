@@ -138,6 +138,8 @@ class Evidence {
   analyze::Limit limit() const;
   /// A time of the bound numbers as a share of the window; 0 without device work.
   double bound_share(std::int64_t analyze::BoundNumbers::* time) const;
+  /// The numbers that the bound rests on, of the typical steps; nullptr without device work.
+  const analyze::BoundNumbers* bound_numbers() const;
   /// Share of kernels that start at most 10 µs after their launch; 0 when not known.
   double prompt() const;
   /// Idle time of a cause in the window, mean over devices, ns.

@@ -34,7 +34,7 @@ enum class Category : std::uint8_t {
   X(K07, kernel) X(K08, kernel) X(K09, kernel) X(K10, kernel) \
   X(N01, communication) X(N02, communication) X(N03, communication) X(N04, communication) X(N05, communication) \
   X(N06, communication) X(N07, communication) X(N08, communication) X(N09, communication) X(N10, communication) \
-  X(N11, communication) X(N12, communication) \
+  X(N11, communication) X(N12, communication) X(N13, communication) \
   X(P01, precision) X(P02, precision) X(P03, precision) \
   X(S01, sync) X(S02, sync) X(S03, sync) X(S04, sync)
 

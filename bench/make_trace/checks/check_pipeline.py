@@ -1,7 +1,8 @@
 """Are the stages of a pipeline found, with their bubbles? Simulates pipelines and compares `stepscope show pipeline` with
 the truth of every stage and step. With few micro-batches rule N08 must fire, and the saving it predicts must come true with
-twice as many; with many micro-batches it must stay silent. A stage with more blocks than others is no straggler; a slow rank
-among ranks of one stage is.
+twice as many; with many micro-batches it must stay silent. A stage with more blocks than others is no straggler: rule N13
+names it, in place of N08, and the saving is what a pipeline of even stages gains. A slow rank among ranks of one stage is a
+straggler.
 
     check_pipeline.py STEPSCOPE MAKE_TRACE FOLDER [SEEDS]
 """
@@ -71,6 +72,21 @@ def check_advice(stepscope, make_trace, folder, seed, job):
     return wrong + [f"many: {f['title']}" for f in told]
 
 
+def check_heavy_stage(stepscope, make_trace, folder, seed, job):
+    stages = job["stages"]
+    job = {**job, "micro_batches": 4 * stages}
+    heavy = simulate(make_trace, folder / "uneven", seed, last_stage_layers=stages, **job)
+    even = simulate(make_trace, folder / "even", seed, **{**job, "layers": job["layers"] + stages})
+    gain = heavy["step_ns"] - even["step_ns"]
+    found = [f for f in table(stepscope, "findings", folder / "uneven") if f["id"] in ("N08", "N13")]
+    named = f"Stage {stages - 1} of the pipeline, on rank {stages - 1}, computes "
+    wrong = [f"uneven: {f['title']}" for f in found if not f["title"].startswith(named)]
+    wrong += [f"uneven: {gain} ns saved, said {f['saving_low']} to {f['saving_high']}" for f in found
+              if not f["saving_low"] <= gain <= 1.05 * f["saving_high"]]
+    wrong += [] if len(found) == job["ranks"] else [f"uneven: {len(found)} findings"]
+    return wrong + [f"even: {f['title']}" for f in table(stepscope, "findings", folder / "even") if f["id"] == "N13"]
+
+
 def check_stragglers(stepscope, make_trace, folder, seed, job):
     job = {**job, "ranks": 4 * job["stages"], "micro_batches": 4 * job["stages"], "last_stage_layers": 2}
     simulate(make_trace, folder / "heavy", seed, **job)
@@ -90,6 +106,7 @@ def main(stepscope, make_trace, folder, seeds="2"):
         job = {"stages": stages, "ranks": stages, "layers": 2 * stages, "tokens": 16384 * stages,
                "noise": f"{rng.uniform(0.5, 2):.1f}"}
         faults = check_advice(stepscope, make_trace, folder, seed, job)
+        faults += check_heavy_stage(stepscope, make_trace, folder, seed, job)
         faults += check_stragglers(stepscope, make_trace, folder, seed, job)
         wrong += [f"seed {seed}, {stages} stages: {fault}" for fault in faults]
         print(f"seed {seed}: {stages} stages, {len(faults)} faults")

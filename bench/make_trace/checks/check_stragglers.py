@@ -1,6 +1,7 @@
 """Is the slow rank found, and the part of its step in which it is slow? Simulates jobs with one slow rank, or none, and
 asks `stepscope show stragglers`. The advice (rule N05) must agree for the ranks that wait, and must stay silent if nothing
-is planted. Without the collectives in the files, nothing connects the ranks: no clock may be called aligned and no rank
+is planted. If a rank is slow in one step of ten, the verdict is that of the other steps, its last sentence names step and
+rank, and rule H09 speaks of that rank alone. Without the collectives in the files, nothing connects the ranks: no clock may be called aligned and no rank
 blamed.
 
     check_stragglers.py STEPSCOPE MAKE_TRACE FOLDER [SEEDS [RANKS]]
@@ -34,10 +35,10 @@ def blamed(stepscope, folder):
     return sorted((f for f in first_table(stepscope, "findings", folder) if f["id"] == "N05"), key=lambda f: int(f["of_rank"]))
 
 
-def simulate(make_trace, folder, ranks, seed, planted):
+def simulate(make_trace, folder, ranks, seed, planted, steps=6):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    subprocess.run([make_trace, "--ranks", str(ranks), "--steps", "6", "--layers", "4", "--clock-skew", "1000000",
+    subprocess.run([make_trace, "--ranks", str(ranks), "--steps", str(steps), "--layers", "4", "--clock-skew", "1000000",
                     "--seed", str(seed), "--out", str(folder), *planted], check=True, stdout=subprocess.DEVNULL)
 
 
@@ -64,6 +65,21 @@ def blames_without_collectives(stepscope, folder):
     return aligned + first_table(stepscope, "stragglers", folder) + blamed(stepscope, folder)
 
 
+def slow_in_one_step(stepscope, make_trace, folder, ranks, seed, phase):
+    """What is wrong with the answer for a job in which a rank takes 40 ms longer in one step of ten; "" if nothing."""
+    rank, step = (seed * 5 + len(phase)) % ranks, 3 + seed % 6
+    simulate(make_trace, folder, ranks, seed, [], steps=10)
+    usual = [line.split(":")[0] for line in headlines(stepscope, folder)]
+    simulate(make_trace, folder, ranks, seed, ["--straggler", f"{rank}:40:{phase}:{step}"], steps=10)
+    lines = headlines(stepscope, folder)
+    found = [f for f in first_table(stepscope, "findings", folder) if f["id"] == "H09"]
+    late = f", as rank {rank} took "
+    right = ([line.split(":")[0] for line in lines] == usual
+             and all(f" Step {step} took " in line and (late in line) == (r != rank) for r, line in enumerate(lines))
+             and [f["of_rank"] for f in found] == [str(rank)])
+    return "" if right else f"seed {seed}: rank {rank} slow ({phase}) in step {step} only, said {lines[rank]} and {lines[rank - 1]}, found {found}"
+
+
 def main(stepscope, make_trace, folder, seeds="2", ranks="8"):
     folder, ranks, right, wrong = pathlib.Path(folder), int(ranks), 0, []
     for seed in range(1, int(seeds) + 1):
@@ -86,6 +102,9 @@ def main(stepscope, make_trace, folder, seeds="2", ranks="8"):
                 wrong.append(f"seed {seed}: planted rank {rank} {phase}, found {found}, said {told}")
             if phase == "input" and (said := blames_without_collectives(stepscope, folder)):
                 wrong.append(f"seed {seed}: without collectives {said}")
+        for phase in PARTS:
+            if said := slow_in_one_step(stepscope, make_trace, folder, ranks, seed, phase):
+                wrong.append(said)
     print(f"{right} of {int(seeds) * len(PARTS)} slow ranks named with their part, of {ranks} ranks each")
     assert not wrong, "\n".join(wrong)
 

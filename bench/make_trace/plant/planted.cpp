@@ -94,8 +94,10 @@ std::vector<Planted> planted_problems(const Options& options) {
     planted.push_back({problem.name, size, problem.unit, rule, -1, "", problem.program});
   }
   for (const Straggler& s : options.stragglers) {
-    planted.push_back({"straggler", s.ms, "ms per step", "N05", s.rank, phase_name(s.phase),
-                       "one rank needs longer in every step"});
+    planted.push_back(
+        {"straggler", s.ms, s.step > 0 ? "ms" : "ms per step", s.step > 0 ? "H09" : "N05", s.rank,
+         phase_name(s.phase),
+         s.step > 0 ? "one rank needs longer in one step" : "one rank needs longer in every step"});
   }
   return planted;
 }

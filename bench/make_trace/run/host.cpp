@@ -20,17 +20,12 @@ Host::Host(const Options& options, const Program& program, Collectives& collecti
       device_(hw_, collectives, rank, program.comm_stream + program.comm_streams),
       allocator_(kDeviceHeap + (std::int64_t{rank} << 36), static_cast<std::int64_t>(options.held_gb * 1e9)),
       loader_(options.loader_workers, options.prefetch),
-      addresses_(static_cast<std::size_t>(program.tensors), 0) {
-  const std::int64_t compute_lag = lag_ns(Phase::compute);
-  if (compute_lag > 0 && program.device_ns > 0) {
-    compute_factor_ += static_cast<double>(compute_lag) / static_cast<double>(program.device_ns);
-  }
-}
+      addresses_(static_cast<std::size_t>(program.tensors), 0) {}
 
 std::int64_t Host::lag_ns(Phase phase) const {
   double ms = 0;
   for (const Straggler& s : o_.stragglers) {
-    if (s.rank == rank_ && s.phase == phase) ms += s.ms;
+    if (s.rank == rank_ && s.phase == phase && (s.step == 0 || s.step == step_ + 1)) ms += s.ms;
   }
   return static_cast<std::int64_t>(ms * 1e6);
 }
@@ -39,6 +34,9 @@ void Host::begin_step(int step, bool recorded) {
   pc_ = 0;
   step_ = step;
   place_ = Jitter::place(rank_, step);
+  compute_factor_ = 1;
+  if (program_.device_ns > 0)
+    compute_factor_ += static_cast<double>(lag_ns(Phase::compute)) / static_cast<double>(program_.device_ns);
   recorded_ = recorded;
   for (auto& [members, issued] : issued_)
     issued.before += static_cast<std::int64_t>(std::exchange(issued.in_step, 0));

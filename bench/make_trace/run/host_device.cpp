@@ -16,7 +16,7 @@ void Host::describe(Meeting& meeting, const Instr& instr) const {
   if (meeting.transfer_ns > 0) return;
   double network_ms = 0;
   for (const Straggler& s : o_.stragglers) {
-    if (s.phase == Phase::network) network_ms += s.ms;
+    if (s.phase == Phase::network && (s.step == 0 || s.step == step_ + 1)) network_ms += s.ms;
   }
   const WorkInfo& work = program_.works[instr.info];
   const Members& who = work.members;

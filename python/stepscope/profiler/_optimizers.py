@@ -30,8 +30,7 @@ def watch_optimizers(torch: Any, after: After) -> None:
 def watch_present_optimizers(torch: Any, after: After) -> None:
     """The same for optimizers that exist already.
 
-    A learning rate scheduler gives its optimizer a ``step`` that calls the one of before. It is found when it is called, from
-    PyTorch 2.0 on.
+    A learning rate scheduler gives its optimizer a ``step`` that calls the one of before. It is found when it is called.
     """
     for kind in kinds(torch.optim.Optimizer):
         if "step" in vars(kind):
@@ -39,6 +38,14 @@ def watch_present_optimizers(torch: Any, after: After) -> None:
     register = getattr(sys.modules[torch.optim.Optimizer.__module__], "register_optimizer_step_post_hook", None)
     if register is not None:
         register(lambda optimizer, *_: watch_own_step(optimizer, after))
+    elif hasattr(torch.optim.Optimizer, "_optimizer_step_code"):  # until PyTorch 2.0, called at the end of each step
+        ended = torch.optim.Optimizer._optimizer_step_code
+
+        def step_ended(optimizer: Any) -> None:
+            ended(optimizer)
+            watch_own_step(optimizer, after)
+
+        torch.optim.Optimizer._optimizer_step_code = step_ended
 
 
 def kinds(base: Any) -> Iterator[Any]:

@@ -23,8 +23,12 @@ class Model(torch.nn.Module):
 
 
 @pytest.fixture(autouse=True)
-def no_other_models():
+def no_other_gradients():
+    """Of other tests: what is kept alive, e.g. by the traceback of a test that failed, loses its gradient."""
     gc.collect()
+    for kept in gc.get_objects():
+        if issubclass(type(kept), torch.Tensor) and kept.is_leaf:
+            kept.grad = None
 
 
 def of_model(model, optimizers, tokens):

@@ -68,11 +68,9 @@ std::optional<SlowFirstStep> slow_first_step(const Evidence& evidence, const Rep
   std::vector<std::int64_t> lengths = step_lengths(evidence, replayed.has_device());
   const auto count = std::ssize(lengths);
   if (count < kStepsToCompare || count != replayed.steps()) return std::nullopt;
-  const std::int64_t first = lengths.front(), median = report::quantile(lengths, 0.5);
-  const double limit = std::max(kOutlierSpreads * static_cast<double>(spread_of(lengths)),
-                                kOutlierShare * static_cast<double>(median));
-  if (static_cast<double>(first - median) <= limit) return std::nullopt;
-  return SlowFirstStep{first, median};
+  const std::int64_t first = lengths.front();
+  if (first <= analyze::longest_usual(lengths)) return std::nullopt;
+  return SlowFirstStep{first, report::quantile(lengths, 0.5)};
 }
 
 std::int64_t saved_per_step(const ReplayedRank& replayed, const analyze::Change& change, bool without_first) {

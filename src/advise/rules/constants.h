@@ -6,6 +6,8 @@
 #include <span>
 #include <string_view>
 
+#include "analyze/steps/long_steps.h"
+
 namespace stepscope::advise {
 
 // X(type, name, value, meaning with unit, source)
@@ -118,9 +120,9 @@ namespace stepscope::advise {
   X(double, kPlainCoreShare, 0.10, "of compute time: matrix work on plain cores worth a finding", "17 to 67 % in fp32 training, at most 5 % in mixed precision") \
   X(double, kMinSpeedUp, 1.5, "times as fast: lower precision where memory limits", "chosen") \
   X(double, kMaxSpeedUp, 3, "times as fast: lower precision in matrix products", "chosen") \
-  X(std::int64_t, kStepsToCompare, 5, "steps", "chosen: fewer have no spread") \
-  X(double, kOutlierSpreads, 3.5 * 1.4826, "times the median distance from the median", "a usual test for outliers: 3.5 standard deviations of a normal spread") \
-  X(double, kOutlierShare, 0.10, "of the median step", "chosen") \
+  X(std::int64_t, kStepsToCompare, analyze::kStepsToCompare, "steps", "chosen: fewer have no spread") \
+  X(double, kOutlierSpreads, analyze::kLongSpreads, "times the median distance from the median", "a usual test for outliers: 3.5 standard deviations of a normal spread") \
+  X(double, kOutlierShare, analyze::kLongShare, "of the median step", "chosen") \
   X(double, kSlowerOpsShare, 0.4, "of operator time: operators that take 1.3 times as long or longer", "0.47 in a step that lost its CPU, at most 0.18 in 30 other recorded steps") \
   X(double, kHostPace, 1.2, "times the median step's time per operator", "1.24 in a step that lost its CPU, at most 1.13 in others except first steps") \
   X(double, kSamePace, 0.03, "of the median step's time per kernel", "kernels vary by at most 1.5 % in recorded steps") \
@@ -226,6 +228,9 @@ namespace stepscope::advise {
   X(double, kEvenPace, 0.8, "of the time of these kernels: longer by about the same factor", "chosen") \
   X(std::int64_t, kMicroBatches, 8, "micro-batches per stage: they leave a bubble of about a tenth", "(p-1)/(8p+p-1) is at most 1/9") \
   X(double, kBubbleShare, 0.10, "of the step: the bubble of a pipeline's stage", "chosen: as for idle time") \
+  X(double, kUnevenStages, 0.10, "of the mean compute of a pipeline's stages: one of them computes more than that", "chosen: stages of equal layers differ by 1 % in simulated pipelines") \
+  X(double, kWholeLayers, 0.25, "of the mean compute of a pipeline's stages: less cannot be moved for sure, as layers are moved whole", "chosen: four layers per stage") \
+  X(double, kMovedLeast, 0.5, "of the ideal saving of balanced stages: saved at least", "chosen: layers are moved whole") \
   X(double, kBubbleFit, 0.3, "of the ideal bubble: how far a bubble due to few micro-batches may differ from it", "chosen") \
   X(double, kHalvedLeast, 0.5, "of half the bubble: saved by twice as many micro-batches, at least", "chosen: smaller kernels are less efficient") \
   X(double, kOverlapLeast, 0.2, "of exposed communication: hidden or shrunk, at least", "chosen") \

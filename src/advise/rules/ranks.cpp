@@ -131,8 +131,17 @@ Saving: half of the bubble or, if less, of filling and draining, as twice as man
 size halve it; the low end is `kHalvedLeast` of that, as smaller kernels are less efficient. The remedy also
 names what `kMicroBatches` per stage save at most.
 
-Silent on: one rank, and a larger bubble, which has other causes: stages of unequal work, messages that
+Silent on: one rank; stages of unequal work (N13); a larger bubble, which has other causes: messages that
 nothing hides, a late host.)";
+
+constexpr std::string_view kUnevenDoc =
+    R"(Looks at `pipeline`: *Balance of the stages*. Fires if one stage computes `kUnevenStages` more than the stages on
+average.
+
+Saving: `cost`. The low end is `kMovedLeast` of that, and nothing if the heaviest stage computes less than
+`kWholeLayers` more than the mean, or if a stage is not among the files.
+
+Silent on: one rank, stages that differ by less.)";
 
 /// "45.1–46.0 %".
 std::string range_of(double least, double most) {
@@ -142,7 +151,7 @@ std::string range_of(double least, double most) {
 
 std::optional<Claim> pipeline_bubble(const Evidence& e, Bound) {
   const analyze::PipelineStage* stage = pipeline_stage(e);
-  if (stage == nullptr || stage->bubble_share < kBubbleShare ||
+  if (stage == nullptr || stage->bubble_share < kBubbleShare || uneven_stages(e) ||
       std::abs(stage->bubble_share - stage->ideal_share) > kBubbleFit * stage->ideal_share)
     return std::nullopt;
   const auto [least, most] = bubble_shares(e, stage->pipeline);
@@ -174,7 +183,38 @@ std::optional<Claim> pipeline_bubble(const Evidence& e, Bound) {
   return f;
 }
 
+std::optional<Claim> heavy_stage(const Evidence& e, Bound) {
+  const analyze::StageBalance* uneven = uneven_stages(e);
+  if (uneven == nullptr) return std::nullopt;
+  Claim f =
+      claim(e, RuleId::N13,
+            fmt::format(
+                "Stage {} of the pipeline, on rank {}, computes {} in each step, {} more than the {} stages "
+                "on average: the others wait for it",
+                uneven->stage, uneven->rank, ns(uneven->compute), percent(uneven->beyond), uneven->stages));
+  const bool whole = uneven->known == uneven->stages;
+  save(f, uneven->cost, whole && uneven->beyond >= kWholeLayers ? kMovedLeast : 0, 1);
+  f.shortens_kernels = true;
+  f.confidence = whole ? Confidence::medium : Confidence::low;
+  f.because = whole ? "the compute of every stage is recorded; layers can be moved only whole"
+                    : "not every stage is among the files";
+  f.evidence = {see::pipeline(
+      fmt::format("compute of stage {}; mean of the stages {}", uneven->stage, ns(uneven->mean)))};
+  f.remedy = fmt::format(
+      "Move layers from stage {} to the others: count the embedding and the output layer with its loss, "
+      "which "
+      "belong to the first and the last stage, as the layers that they cost (Megatron-LM: "
+      "--decoder-first-pipeline-num-layers and --decoder-last-pipeline-num-layers; "
+      "torch.distributed.pipelining: "
+      "other split points).",
+      uneven->stage);
+  f.verify = "pipeline: compute of all stages within 10 %.";
+  f.effort = Effort::code;
+  return f;
+}
+
 constexpr Rule kRankRules[] = {
+    {RuleId::N13, "one stage of a pipeline computes more than the others", true, heavy_stage, kUnevenDoc},
     {RuleId::N05, "one rank holds the others up", true, waiting_for_rank, kWaitingDoc},
     {RuleId::N08, "a pipeline has too few micro-batches", true, pipeline_bubble, kBubbleDoc},
 };

@@ -55,6 +55,38 @@ TEST(RankRules, ABubbleOfOtherCauses) {
   EXPECT_FALSE(bubble(2'000'000));
 }
 
+// The heaviest of 4 stages computes 130 ms of each step, the stages on average 100 ms.
+TEST(RankRules, AHeavyStageIsNamedInPlaceOfMoreMicroBatches) {
+  Reports reports;
+  analyze::PipelineStage stage{};
+  stage.rank = 1;
+  stage.pipeline = 0;
+  stage.micro_batches = stage.chunks = stage.steps = 1;
+  stage.bubble_share = stage.ideal_share = 0.4;
+  reports.job->pipeline.stages.push_back(stage);
+  const auto found = [&](RuleId id) {
+    for (const Rule& rule : rank_rules())
+      if (rule.id == id) return rule.find(Evidence(reports, 1), Bound::communication);
+    return std::optional<Claim>();
+  };
+  EXPECT_FALSE(found(RuleId::N13));
+  EXPECT_TRUE(found(RuleId::N08));
+  reports.job->pipeline.balance.push_back({0, 3, 3, 4, 4, 130'000'000, 100'000'000, 0.3, 25'000'000});
+  EXPECT_FALSE(found(RuleId::N08));
+  std::optional<Claim> heavy = found(RuleId::N13);
+  ASSERT_TRUE(heavy);
+  EXPECT_EQ(heavy->title,
+            "Stage 3 of the pipeline, on rank 3, computes 130 ms in each step, 30.0 % more than the 4 stages "
+            "on average: "
+            "the others wait for it");
+  EXPECT_EQ(heavy->saving_high, 25'000'000);
+  EXPECT_EQ(heavy->saving_low, 12'500'000);
+  reports.job->pipeline.balance[0].known = 3;  // a stage is not among the files
+  EXPECT_EQ(found(RuleId::N13)->saving_low, 0);
+  reports.job->pipeline.balance[0].beyond = 0.09;
+  EXPECT_FALSE(found(RuleId::N13));
+}
+
 /// Rank 0's claim about rank 2, whose compute takes 18 ms of each step of 20 ms, and 10 ms on the others.
 Claim slow_rank_with(const analyze::SlowKernels& kernels) {
   Reports reports;

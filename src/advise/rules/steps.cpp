@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "advise/long_step.h"
 #include "advise/places.h"
 #include "advise/rules/constants.h"
 #include "advise/rules/families.h"
@@ -40,49 +41,6 @@ OwnSteps steps_of(const Evidence& e, Bound bound) {
   return own;
 }
 
-/// Median distance of the steps from their median, ns.
-std::int64_t spread_of(const OwnSteps& own) {
-  std::vector<std::int64_t> distances;
-  for (std::size_t i = 0; i < own.lengths.size(); ++i) distances.push_back(std::abs(own.excess(i)));
-  return report::quantile(distances, 0.5);
-}
-
-struct Grown {
-  StepRole role = StepRole::other;
-  std::string text;  ///< "compute kernels grew by 3 ms"
-};
-
-/// The part of a step that grew most against its median over the steps.
-Grown grown_part(const OwnSteps& own, std::size_t outlier, Bound bound) {
-  struct Part {
-    StepRole role;
-    const char* phrase;
-  };
-  constexpr std::array kParts = {Part{StepRole::kernel, "compute kernels"},
-                                 Part{StepRole::communication, "communication that nothing hides"},
-                                 Part{StepRole::memcpy, "copies that nothing hides"},
-                                 Part{StepRole::runtime, "runtime calls"},
-                                 Part{StepRole::data_loader, "waiting for data"},
-                                 Part{StepRole::cpu_exec, "operators and Python"},
-                                 Part{StepRole::other, "time with nothing recorded"}};
-  std::int64_t most = 0;
-  const Part* grown = nullptr;
-  for (const Part& part : kParts) {
-    std::vector<std::int64_t> usual;
-    for (const StepTime* step : own.steps) usual.push_back(step->part(part.role));
-    const std::int64_t growth = own.steps[outlier]->part(part.role) - report::quantile(usual, 0.5);
-    if (growth <= most) continue;
-    most = growth;
-    grown = &part;
-  }
-  if (grown == nullptr) return {StepRole::other, "no single part of it grew"};
-  const bool of_host = grown->role == StepRole::runtime || grown->role == StepRole::data_loader ||
-                       grown->role == StepRole::cpu_exec;
-  return {grown->role, fmt::format("{}{} grew by {}", grown->phrase,
-                                   of_host && bound != Bound::host_only ? " while the device is idle" : "",
-                                   ns(std::min(most, own.excess(outlier))))};
-}
-
 /// "; on the host aten::empty grew by 12.3 ms" from the table of outliers; "" if the step is not in it.
 std::string grown_op(const Evidence& e, std::int64_t step) {
   for (const analyze::StepOutlier* own :
@@ -93,35 +51,23 @@ std::string grown_op(const Evidence& e, std::int64_t step) {
 }
 
 std::optional<Claim> step_outlier(const Evidence& e, Bound bound) {
-  const OwnSteps own = steps_of(e, bound);
-  if (std::ssize(own.steps) < kStepsToCompare) return std::nullopt;
-  const double limit = std::max(kOutlierSpreads * static_cast<double>(spread_of(own)),
-                                kOutlierShare * static_cast<double>(own.median));
-  std::size_t longest = 0;
-  std::int64_t beyond = 0;
-  for (std::size_t i = 1; i + 1 < own.steps.size();
-       ++i) {  // the first and last steps border on unrecorded time
-    if (static_cast<double>(own.excess(i)) <= limit) continue;
-    beyond += own.excess(i);
-    if (longest == 0 || own.lengths[i] > own.lengths[longest]) longest = i;
-  }
-  if (longest == 0) return std::nullopt;
-  const std::int64_t spread_out = beyond / std::ssize(own.steps);
-  if (bound == Bound::host_only && e.share(spread_out * e.steps()) < kOutlierWorth) return std::nullopt;
-  const std::string step = own.steps[longest]->name();
-  const Grown grown = grown_part(own, longest, bound);
+  const std::optional<LongStep> longest = longest_step(e, bound != Bound::host_only);
+  if (!longest || only_waited(*longest, e.rank()) ||
+      (bound == Bound::host_only && e.share(longest->beyond * e.steps()) < kOutlierWorth))
+    return std::nullopt;
+  const std::string& step = longest->name;
   Claim f = claim(e, RuleId::H09,
-                  fmt::format("Step {} took {} against a median of {}: {}", step, ns(own.lengths[longest]),
-                              ns(own.median), grown.text));
+                  fmt::format("Step {} took {} against a median of {}: {}", step, ns(longest->length),
+                              ns(longest->median), why_longer(*longest, e.rank())));
   f.confidence = Confidence::medium;
   f.because = bound == Bound::host_only
                   ? "lengths are those of the step marks on the host"
                   : "lengths are measured between the ends of device work, not between marks of the host";
   f.evidence = {see::steps(
       fmt::format("device_length of step {}{}; spread over all steps, such outliers cost {} per step", step,
-                  grown_op(e, own.steps[longest]->number), ns(spread_out)))};
+                  grown_op(e, longest->number), ns(longest->beyond)))};
   f.remedy =
-      grown.role == StepRole::data_loader
+      longest->role == StepRole::data_loader
           ? "Look at the DataLoader: a pass over the data begins in such a step "
             "(persistent_workers=True keeps its workers), or one batch takes longer than the others "
             "(`stepscope show input_wait`)."
@@ -358,7 +304,7 @@ Where no device is recorded, such steps must cost kOutlierWorth, spread over all
 Saving: none in the ranking; the evidence has the cost of such steps, spread over all.
 
 Silent on: the first and the last step, which border on unrecorded time; long marks of a host that runs
-ahead.)"},
+ahead; ranks that only waited for one that took longer (their verdict names it).)"},
 };
 
 }  // namespace

@@ -60,12 +60,13 @@ std::int64_t lag_growth(const Rank& rank, const std::vector<bool>& counted,
 
 /// Idle time in which work was launched and started as soon as its launch arrived. A host that launches work
 /// one by one onto an idle device pays it for each launch. Mean over devices.
-std::int64_t latency_of(const Derived& derived, const Rank& rank, std::size_t devices) {
+std::int64_t latency_of(const Derived& derived, const Rank& rank, const TypicalSteps& typical,
+                        std::size_t devices) {
   const std::vector<bool> prompt = derive::prompt_events(derived.queue(rank), rank.events.size());
   std::int64_t latency = 0;
   for (const derive::IdlePiece& piece : derived.idle(rank))
     if (piece.cause == IdleCause::pending && piece.ender != trace::kNoRow && prompt[piece.ender])
-      report::add_to(latency, piece.span.length());
+      report::add_to(latency, typical.spans.length_in(piece.span));
   return latency / std::max<std::int64_t>(1, static_cast<std::int64_t>(devices));
 }
 
@@ -86,23 +87,16 @@ double BoundNumbers::share(std::int64_t part) const {
   return window > 0 ? static_cast<double>(part) / static_cast<double>(window) : 0;
 }
 
-BoundNumbers bound_numbers(const Derived& derived, const Rank& rank,
+BoundNumbers bound_numbers(const Derived& derived, const Rank& rank, const TypicalSteps& typical,
                            const std::vector<derive::OwnerTimes>& owners) {
-  const StepChoice& choice = derived.choice();
   BoundNumbers numbers;
-  const Interval window = window_of(rank, choice);
-  numbers.window = window.length();
-  std::vector<bool> counted(rank.steps.size());
-  std::vector<std::int64_t> lengths;
-  for (const StepSpan& s : step_spans(rank)) {
-    counted[s.index] = choice.includes(rank.steps[s.index]) && !(s.partial && choice.all());
-    numbers.steps += counted[s.index];
-    if (counted[s.index] && s.device_length != kNoInt) lengths.push_back(s.device_length);
-  }
-  numbers.steps = std::max<std::int64_t>(1, numbers.steps);
-  numbers.step = report::quantile(lengths, 0.5);
+  numbers.window = typical.spans.length();
+  const std::vector<bool>& counted = typical.counted;
+  numbers.steps = std::max<std::int64_t>(1, std::count(counted.begin(), counted.end(), true));
+  numbers.step = typical.median;
   add_owners(numbers, owners);
-  numbers.latency = latency_of(derived, rank, owners.size());
+  numbers.busy = numbers.window - numbers.idle;
+  numbers.latency = latency_of(derived, rank, typical, owners.size());
   const derive::LaunchQueue& queue = derived.queue(rank);
   const std::vector<derive::Waiting>& waiting = derived.waits(rank);
   const auto in_step = [&](Row row) {
@@ -113,9 +107,9 @@ BoundNumbers bound_numbers(const Derived& derived, const Rank& rank,
   for (Row row = 0; row < rank.events.size(); ++row)
     if (waiting[row] != derive::Waiting::no && in_step(row))
       blocked.push_back({rank.events.start[row], rank.events.end[row]});
-  numbers.blocked = timeline::IntervalSet::of(std::move(blocked)).length_in(window);
+  numbers.blocked = intersect(timeline::IntervalSet::of(std::move(blocked)), typical.spans).length();
   numbers.lag_growth = lag_growth(rank, counted, queue);
-  numbers.prompt = prompt_share(rank, choice, queue);
+  numbers.prompt = prompt_share(rank, derived.choice(), queue);
   return numbers;
 }
 

@@ -7,15 +7,17 @@
 #include <vector>
 
 #include "analyze/derived.h"
+#include "analyze/steps/long_steps.h"
 #include "derive/idle/ledger.h"
 #include "trace/trace.h"
 
 namespace stepscope::analyze {
 
-/// Times in ns within the window of the chosen steps. Device times are means over the rank's devices.
+/// Times in ns within the typical steps (TypicalSteps). Device times are means over the rank's devices.
 struct BoundNumbers {
-  std::int64_t window = 0, steps = 0;  ///< length of the window; complete steps in it, at least 1
-  std::int64_t step = report::kNoInt;  ///< T: median device length of the steps
+  std::int64_t window = 0, steps = 0;  ///< length of the typical steps; their number, at least 1
+  std::int64_t step = report::kNoInt;  ///< T: median device length of all chosen steps
+  std::int64_t busy = 0;               ///< device work runs
   std::int64_t idle = 0, late = 0;     ///< no device work runs; of `idle`, before the next work was launched
   std::int64_t latency = 0;            ///< of `idle`, launch latency onto an empty queue
   std::int64_t exposed_communication = 0;    ///< a collective runs and no compute kernel
@@ -29,8 +31,8 @@ struct BoundNumbers {
   double share(std::int64_t part) const;
 };
 
-/// `owners`: the times of each of the rank's devices, within the window.
-BoundNumbers bound_numbers(const Derived& derived, const trace::Rank& rank,
+/// `owners`: the times of each of the rank's devices, within the typical steps.
+BoundNumbers bound_numbers(const Derived& derived, const trace::Rank& rank, const TypicalSteps& typical,
                            const std::vector<derive::OwnerTimes>& owners);
 
 /// What a step waits for.

@@ -1,5 +1,7 @@
 #include "analyze/idle/ledger.h"
 
+#include <fmt/format.h>
+
 #include <array>
 
 #include "analyze/list.h"
@@ -17,12 +19,17 @@ using report::Shape;
 using report::Unit;
 using trace::Rank;
 
-void list_owners(std::vector<OwnedTime>& out, const Rank& rank, const BoundNumbers& numbers,
-                 std::int64_t device, const derive::OwnerTimes& of) {
+/// The chosen complete steps.
+struct Window {
+  std::int64_t steps, length;
+};
+
+void list_owners(std::vector<OwnedTime>& out, const Rank& rank, const Window& window, std::int64_t device,
+                 const derive::OwnerTimes& of) {
   const auto add = [&](Owner owner, IdleCause cause, std::int64_t time) {
     if (time == 0) return;
-    out.push_back(
-        {rank.rank, device, owner, cause, time, report::mean(time, numbers.steps), numbers.share(time)});
+    out.push_back({rank.rank, device, owner, cause, time, report::mean(time, window.steps),
+                   window.length > 0 ? report::ratio(time, window.length) : 0});
   };
   for (const Owner owner : {Owner::compute, Owner::communication, Owner::copy})
     add(owner, IdleCause{}, of.owned[static_cast<std::size_t>(owner)]);
@@ -77,6 +84,19 @@ report::Table number_table(const std::vector<RankLimit>& ranks, bool several) {
   return tabulate(kNumbers, rows, several);
 }
 
+/// Says which steps the bound leaves out.
+void note_long_steps(std::vector<std::string>& notes, const Rank& rank, const TypicalSteps& typical) {
+  if (typical.left_out.empty()) return;
+  std::string numbers;
+  for (const std::size_t step : typical.left_out)
+    numbers += fmt::format("{}{}", numbers.empty() ? "" : ", ", rank.steps[step].number);
+  notes.push_back(
+      fmt::format("The bound{} and its numbers leave out {} {}, much longer than the other steps (`stepscope "
+                  "show steps`).",
+                  rank.rank >= 0 ? fmt::format(" of rank {}", rank.rank) : "",
+                  typical.left_out.size() == 1 ? "step" : "steps", numbers));
+}
+
 const report::Sheet<RankLimit> kWordSheet{
     "Bound",
     Shape::table,
@@ -90,13 +110,20 @@ Ledger ledger_of(const Derived& derived) {
   Ledger ledger;
   for (const Rank& rank : derived.trace().ranks) {
     const auto& devices = derived.busy(rank);
-    std::vector<derive::OwnerTimes> owners(devices.size());
-    derive::for_each_atom(devices, derived.idle(rank), window_of(rank, derived.choice()),
-                          [&](std::size_t d, const derive::Atom& atom) { owners[d].add(atom); });
-    const BoundNumbers numbers = bound_numbers(derived, rank, owners);
+    const TypicalSteps typical = typical_steps(rank, derived.choice());
+    const timeline::Interval window = window_of(rank, derived.choice());
+    std::vector<derive::OwnerTimes> owners(devices.size()), owners_typical(devices.size());
+    derive::for_each_atom(devices, derived.idle(rank), window, [&](std::size_t d, const derive::Atom& atom) {
+      owners[d].add(atom, atom.span.length());
+      owners_typical[d].add(atom, typical.spans.length_in(atom.span));
+    });
+    const BoundNumbers numbers = bound_numbers(derived, rank, typical, owners_typical);
     note_whole_gaps(ledger.notes, derived, rank);
+    if (!devices.empty()) note_long_steps(ledger.notes, rank, typical);
+    const auto left_out = static_cast<std::int64_t>(typical.left_out.size());
     for (std::size_t d = 0; d < devices.size(); ++d)
-      list_owners(ledger.owned, rank, numbers, devices[d].device, owners[d]);
+      list_owners(ledger.owned, rank, {numbers.steps + left_out, window.length()}, devices[d].device,
+                  owners[d]);
     ledger.ranks.push_back(
         {rank.rank, !devices.empty(), numbers,
          devices.empty() ? BoundWord{Limit::unknown, "no device work is recorded"} : bound_word(numbers)});

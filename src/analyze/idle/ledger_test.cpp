@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "make_rank.h"
 
 namespace stepscope::analyze {
@@ -46,6 +48,44 @@ TEST(LedgerAnalysis, AWaitBehindTheLastStepDoesNotCount) {
   EXPECT_EQ(test::cells(report.tables[2], "per_step"),
             (Cells{"150000", "95000", "90000", "5000", "0", "0", "-", "-"}));
   EXPECT_EQ(test::cells(report.tables[0], "bound"), Cells{"host-bound"});
+}
+
+/// Ten steps. In each, a kernel runs 95 of 100 µs; in the `waiting` ones, a collective then runs 900 µs.
+report::Report ten_steps(std::initializer_list<int> waiting) {
+  std::string events;
+  int at = 0;
+  for (int step = 1; step <= 10; ++step) {
+    const bool waits = std::find(waiting.begin(), waiting.end(), step) != waiting.end();
+    const int length = waits ? 1000 : 100;
+    const auto launched = [&](const char* name, int id, int from, int duration) {
+      events += fmt::format(
+          R"J({{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": {0}, "dur": 1, "args": {{"correlation": {1}}}}},
+{{"ph": "X", "cat": "kernel", "name": "{2}", "pid": 0, "tid": 7, "ts": {3}, "dur": {4}, "args": {{"device": 0, "stream": 7, "correlation": {1}}}}},
+)J",
+          at, id, name, from, duration);
+    };
+    launched("gemm", 2 * step, at + 5, 95);
+    if (waits) launched("ncclDevKernel_AllReduce", 2 * step + 1, at + 100, 900);
+    events += fmt::format(
+        R"J({{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#{}", "pid": 5, "tid": 5, "ts": {}, "dur": {}}},)J",
+        step, at, length);
+    at += length;
+  }
+  events.pop_back();
+  return test::answer("ledger", test::open_events(events));
+}
+
+// One step of ten waits 900 of all 1,900 µs: the typical step does not. Three of ten belong to the loop.
+TEST(LedgerAnalysis, TheBoundIsOfTheTypicalStep) {
+  const report::Report one = ten_steps({6});
+  EXPECT_EQ(test::cells(one.tables[0], "bound"), Cells{"device-bound"});
+  EXPECT_EQ(test::cells(one.tables[1], "time"), (Cells{"950000", "900000", "50000"}));  // the whole window
+  EXPECT_EQ(test::cells(one.tables[2], "share")[5], "0");  // exposed_communication
+  ASSERT_EQ(one.notes.size(), 1u);
+  EXPECT_TRUE(one.notes[0].starts_with("The bound and its numbers leave out step 6, ")) << one.notes[0];
+  const report::Report three = ten_steps({3, 6, 9});
+  EXPECT_EQ(test::cells(three.tables[0], "bound"), Cells{"communication-bound"});
+  EXPECT_TRUE(three.notes.empty());
 }
 
 TEST(LedgerAnalysis, Unknown) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -83,6 +85,22 @@ void add_rank(Pipeline& out, Times& all, const trace::Rank& rank, const derive::
                         report::quantile(micro_batches, 0.5), report::quantile(chunks, 0.5)});
 }
 
+/// The balance of each pipeline.
+void add_balance(Pipeline& out) {
+  std::map<std::int64_t, std::vector<const PipelineStage*>> pipelines;
+  for (const PipelineStage& stage : out.stages) pipelines[stage.pipeline].push_back(&stage);
+  for (const auto& [pipeline, stages] : pipelines) {
+    std::vector<std::int64_t> work;
+    for (const PipelineStage* stage : stages) work.push_back(stage->compute);
+    const auto most = std::max_element(work.begin(), work.end());
+    const PipelineStage& heaviest = *stages[static_cast<std::size_t>(most - work.begin())];
+    const std::int64_t mean = std::accumulate(work.begin(), work.end(), std::int64_t{0}) / std::ssize(work);
+    out.balance.push_back({pipeline, heaviest.rank, heaviest.stage, heaviest.stages, std::ssize(work), *most,
+                           mean, report::ratio(*most - mean, mean),
+                           derive::uneven_cost(work, {heaviest.micro_batches, heaviest.chunks})});
+  }
+}
+
 /// "A pipeline of 4 stages: 46.2 % of step time is bubble; …"
 std::string sentence(const Pipeline& out, const Times& all, const std::vector<derive::Stage>& stages) {
   std::int32_t pipelines = 0;
@@ -143,6 +161,19 @@ const report::Sheet<PipelineStage> kStageSheet =
                                 {"micro_batches", &PipelineStage::micro_batches, Unit::count},
                                 {"chunks", &PipelineStage::chunks, Unit::count, Role::detail}}});
 
+const report::Sheet<StageBalance> kBalanceSheet{
+    "Balance of the stages",
+    Shape::table,
+    {{"pipeline", &StageBalance::pipeline, Unit::none, Role::key},
+     {"heaviest_stage", &StageBalance::stage, Unit::none, Role::value},
+     {"on_rank", &StageBalance::rank, Unit::none, Role::value},
+     {"stages", &StageBalance::stages, Unit::count},
+     {"known", &StageBalance::known, Unit::count, Role::detail},
+     {"compute", &StageBalance::compute, Unit::ns},
+     {"mean_compute", &StageBalance::mean, Unit::ns},
+     {"beyond", &StageBalance::beyond, Unit::share, Role::share},
+     {"cost", &StageBalance::cost, Unit::ns}}};
+
 const report::Sheet<StageStep> kStepSheet =
     with_times<StageStep>({"Steps of the stages",
                            Shape::table,
@@ -155,7 +186,7 @@ const report::Sheet<StageStep> kStepSheet =
 
 Pipeline pipeline_of(const Derived& derived) {
   const trace::Trace& trace = derived.trace();
-  Pipeline out{{}, {}, trace.doubts};
+  Pipeline out{{}, {}, {}, trace.doubts};
   if (trace.ranks.size() < 2) {
     out.notes.emplace_back("Only one rank is open: name several files, or the folder that holds them.");
     return out;
@@ -169,6 +200,7 @@ Pipeline pipeline_of(const Derived& derived) {
         "No pipeline found: no chain of ranks is recorded that sends and receives in profiler steps.");
     return out;
   }
+  add_balance(out);
   out.notes.push_back(sentence(out, all, stages));
   if (std::string absent = missing(out, stages); !absent.empty()) out.notes.push_back(std::move(absent));
   return out;
@@ -179,7 +211,8 @@ constinit const About pipeline_about = {{}, true, Needs::digests};
 report::Report pipeline(const Derived& derived, const report::Params&) {
   Pipeline of = pipeline_of(derived);
   return {"pipeline",
-          {tabulate(kStageSheet, of.stages, true), tabulate(kStepSheet, of.steps, true)},
+          {tabulate(kStageSheet, of.stages, true), tabulate(kStepSheet, of.steps, true),
+           tabulate(kBalanceSheet, of.balance, true)},
           std::move(of.notes)};
 }
 

@@ -33,9 +33,20 @@ struct StageStep : StageTimes {
   std::int64_t rank, step, stage, micro_batches;
 };
 
+/// How evenly the stages of a pipeline share their compute. Times in ns per step.
+struct StageBalance {
+  std::int64_t pipeline;
+  std::int64_t rank, stage;    ///< the heaviest
+  std::int64_t stages, known;  ///< of the pipeline; of these, with whole steps in the files
+  std::int64_t compute, mean;  ///< of the heaviest stage; of the known stages
+  double beyond;               ///< compute / mean - 1
+  std::int64_t cost;           ///< by how much a step is shorter with even stages (derive::uneven_cost)
+};
+
 struct Pipeline {
   std::vector<PipelineStage> stages;  ///< ranks with whole steps in which micro-batches passed
   std::vector<StageStep> steps;
+  std::vector<StageBalance> balance;  ///< by pipeline
   std::vector<std::string> notes;
 };
 Pipeline pipeline_of(const Derived& derived);

@@ -58,7 +58,9 @@ const std::vector<StageWork> kSecond = {{"copy", 7, 0, 20},    {"reduce", 10, 40
 TEST(Pipeline, TwoStages) {
   const trace::Trace trace = test::open_ranks({stage(0, kFirst), stage(1, kSecond)});
   const report::Report report = test::answer("pipeline", trace);
-  for (const report::Table& table : report.tables) {
+  ASSERT_EQ(report.tables.size(), 3u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const report::Table& table = report.tables[i];
     EXPECT_EQ(test::cells(table, "rank"), (Cells{"0", "1"}));
     EXPECT_EQ(test::cells(table, "stage"), (Cells{"0", "1"}));
     EXPECT_EQ(test::cells(table, "micro_batches"), (Cells{"2", "2"}));
@@ -77,6 +79,20 @@ TEST(Pipeline, TwoStages) {
   EXPECT_EQ(report.notes,
             (std::vector<std::string>{"A pipeline of 2 stages: 37.3 % of step time is bubble; with "
                                       "these micro-batches, filling and draining take 33.3 %."}));
+}
+
+// Stage 1 computes 120 µs more than stage 0's 400: 60 more than the mean. Even stages gain half of that, as
+// there are two micro-batches.
+TEST(Pipeline, TheHeaviestStageAndWhatBalanceGains) {
+  std::vector<StageWork> heavy = kSecond;
+  heavy.push_back({"b3", 7, 620, 740});
+  const trace::Trace trace = test::open_ranks({stage(0, kFirst), stage(1, heavy)});
+  const report::Table balance = test::answer("pipeline", trace).tables[2];
+  EXPECT_EQ(test::cells(balance, "heaviest_stage"), Cells{"1"});
+  EXPECT_EQ(test::cells(balance, "on_rank"), Cells{"1"});
+  EXPECT_EQ(test::cells(balance, "compute"), Cells{"520000"});
+  EXPECT_EQ(test::cells(balance, "mean_compute"), Cells{"460000"});
+  EXPECT_EQ(test::cells(balance, "cost"), Cells{"30000"});
 }
 
 // The second step is 2 ns longer: 1 ns of compute and 1 ns of waiting. Means that end in half a nanosecond

@@ -12,14 +12,16 @@
 
 #include <atomic>
 #include <cstdint>
-#include <cstring>
+#include <string_view>
 
 #include "collect/recorder.h"
 
 namespace stepscope::collect {
 namespace {
 
-constexpr char kReport[] = "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE";
+/// c10's function; in older PyTorch its totals are signed. Both are called alike.
+constexpr std::string_view kReports[] = {"_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE",
+                                         "_ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE"};
 
 #if defined(__aarch64__)
 constexpr std::uint32_t kImports[] = {R_AARCH64_GLOB_DAT, R_AARCH64_JUMP_SLOT};
@@ -52,8 +54,7 @@ void record_report(const void* address, std::int64_t bytes, std::size_t allocate
 void report(void* address, std::int64_t bytes, std::size_t allocated, std::size_t reserved,
             c10::Device device) {
   record_report(address, bytes, allocated, reserved, device);
-  // In a generic function, so that a PyTorch whose function takes other arguments still compiles; its name
-  // differs too, so nothing is redirected there.
+  // In a generic function, so that a PyTorch whose function takes other arguments still compiles.
   [](auto... arguments) {
     if constexpr (requires { c10::reportMemoryUsageToProfiler(arguments...); })
       c10::reportMemoryUsageToProfiler(arguments...);
@@ -121,7 +122,8 @@ int redirect_in(dl_phdr_info* info, std::size_t, void*) {
       const auto kind = static_cast<std::uint32_t>(ELF64_R_TYPE(one.r_info));
       if (kind != kImports[0] && kind != kImports[1]) continue;
       const ElfW(Sym)& symbol = library.symbols[ELF64_R_SYM(one.r_info)];
-      if (symbol.st_shndx == SHN_UNDEF && std::strcmp(library.names + symbol.st_name, kReport) == 0)
+      const std::string_view name = library.names + symbol.st_name;
+      if (symbol.st_shndx == SHN_UNDEF && (name == kReports[0] || name == kReports[1]))
         redirect(library, library.base + one.r_offset);
     }
   return 0;

@@ -45,9 +45,9 @@ void for_each_atom(const std::vector<DeviceBusy>& devices, const Column<IdlePiec
   }
 }
 
-void OwnerTimes::add(const Atom& atom) {
-  owned[static_cast<std::size_t>(atom.owner)] += atom.span.length();
-  if (atom.owner == Owner::idle) idle[static_cast<std::size_t>(atom.cause)] += atom.span.length();
+void OwnerTimes::add(const Atom& atom, timeline::Time length) {
+  owned[static_cast<std::size_t>(atom.owner)] += length;
+  if (atom.owner == Owner::idle) idle[static_cast<std::size_t>(atom.cause)] += length;
 }
 
 }  // namespace stepscope::derive

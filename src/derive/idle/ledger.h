@@ -44,7 +44,8 @@ void for_each_atom(const std::vector<DeviceBusy>& devices, const Column<IdlePiec
 struct OwnerTimes {
   std::array<std::int64_t, kOwners> owned{};
   std::array<std::int64_t, kIdleCauses> idle{};
-  void add(const Atom& atom);
+  /// `length`: ns of the atom that count.
+  void add(const Atom& atom, timeline::Time length);
 };
 
 }  // namespace stepscope::derive

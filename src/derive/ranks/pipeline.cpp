@@ -1,6 +1,7 @@
 #include "derive/ranks/pipeline.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <span>
 #include <utility>
@@ -144,6 +145,15 @@ std::vector<Stage> stages_of(const Collectives& collectives) {
 double ideal_bubble(std::int64_t stages, const Passes& passes) {
   const auto others = static_cast<double>(stages - 1);
   return others / (static_cast<double>(passes.chunks) * static_cast<double>(passes.micro_batches) + others);
+}
+
+timeline::Time uneven_cost(std::span<const timeline::Time> work, const Passes& passes) {
+  const auto n = static_cast<double>(passes.chunks * passes.micro_batches);
+  if (work.empty() || n < 1) return 0;
+  const double sum = std::accumulate(work.begin(), work.end(), 0.0);
+  const double beyond = static_cast<double>(*std::max_element(work.begin(), work.end())) -
+                        sum / static_cast<double>(work.size());
+  return static_cast<timeline::Time>((n - 1) / n * beyond);
 }
 
 }  // namespace stepscope::derive

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "derive/ranks/collective_match.h"
@@ -36,5 +37,12 @@ std::vector<Stage> stages_of(const Collectives& collectives);
 /// Share of a step lost to filling and draining if nothing else is lost: (p-1)/(v·m+p-1). Narayanan et al.
 /// 2021, "Efficient Large-Scale Language Model Training on GPU Clusters".
 double ideal_bubble(std::int64_t stages, const Passes& passes);
+
+/// By how much a step is shorter if the stages share their work evenly, ns. `work`: of each stage in a step.
+///
+/// A step of a pipeline takes the passes of the slowest stage and one pass of each other stage: with c_i the
+/// work of stage i per pass and n = v·m passes, (n-1)·max c + sum c. Even stages have the same sum, and the
+/// mean as max.
+timeline::Time uneven_cost(std::span<const timeline::Time> work, const Passes& passes);
 
 }  // namespace stepscope::derive

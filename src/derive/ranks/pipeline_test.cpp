@@ -48,6 +48,15 @@ void pass(Job& job, const std::vector<std::int64_t>& chain, int micro_batches) {
     for (std::size_t s = chain.size(); s-- > 1;) job.send(chain[s], chain[s - 1]);
 }
 
+// 200 of the heaviest stage, 125 on average; five passes, of which four are beyond the first.
+TEST(Pipeline, EvenStagesSaveWhatTheHeaviestHasBeyondTheMean) {
+  EXPECT_EQ(uneven_cost(std::vector<timeline::Time>{100, 100, 100, 200}, {5, 1}), 60);
+  EXPECT_EQ(uneven_cost(std::vector<timeline::Time>{100, 100}, {5, 1}), 0);
+  EXPECT_EQ(uneven_cost(std::vector<timeline::Time>{100, 300}, {1, 1}),
+            0);  // one after the other, however divided
+  EXPECT_EQ(uneven_cost({}, {5, 1}), 0);
+}
+
 TEST(Pipeline, StagesFollowTheMessages) {
   Job job(4);
   pass(job, {2, 0, 3, 1}, 5);

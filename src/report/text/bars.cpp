@@ -4,6 +4,7 @@
 
 #include "report/palette.h"
 #include "report/text/layout.h"
+#include "report/text/notable.h"
 #include "report/text/parts.h"
 #include "report/units.h"
 #include "report/utf8.h"
@@ -51,11 +52,10 @@ void put_legend(Sheet& sheet, const std::vector<std::string>& entries, const std
   if (used > 2) sheet.line(line.substr(0, line.find_last_not_of(' ') + 1));
 }
 
-std::vector<std::string> labels_of(const Stack& stack, std::size_t rows) {
+std::vector<std::string> labels_of(const Stack& stack, const std::vector<std::size_t>& rows) {
   std::vector<std::string> labels;
-  labels.reserve(rows);
-  for (std::size_t row = 0; row < rows; ++row)
-    labels.push_back(shortened(one_line(label_of(stack, row)), 20));
+  labels.reserve(rows.size());
+  for (const std::size_t row : rows) labels.push_back(shortened(one_line(label_of(stack, row)), 20));
   return labels;
 }
 
@@ -68,8 +68,7 @@ int widest(const std::vector<std::string>& texts) {
 }  // namespace
 
 void put_stack(Sheet& sheet, const Table& table, const Stack& stack) {
-  std::size_t rows = table.rows();
-  if (sheet.style.max_rows != 0) rows = std::min(rows, sheet.style.max_rows);
+  const std::vector<std::size_t> rows = printed_rows(table, sheet.style.max_rows);
   std::vector<double> sums(stack.parts.size(), 0.0);
   double longest = 0;
   for (std::size_t row = 0; row < table.rows(); ++row) {
@@ -86,18 +85,18 @@ void put_stack(Sheet& sheet, const Table& table, const Stack& stack) {
     used_looks.push_back(looks[i]);
   }
   const std::vector<std::string> labels = labels_of(stack, rows);
-  for (std::size_t row = 0; row < rows; ++row)
+  for (const std::size_t row : rows)
     ends.push_back(format_value(bar_length(stack, row), stack.parts.front()->unit));
   const int label_width = widest(labels);
   const int room = std::max(8, sheet.style.width - 2 - label_width - 2 - 1 - widest(ends));
-  for (std::size_t row = 0; row < rows; ++row) {
+  for (std::size_t bar = 0; bar < rows.size(); ++bar) {
     std::vector<double> lengths;
     lengths.reserve(stack.parts.size());
-    for (std::size_t i = 0; i < stack.parts.size(); ++i) lengths.push_back(part_length(stack, i, row));
+    for (std::size_t i = 0; i < stack.parts.size(); ++i) lengths.push_back(part_length(stack, i, rows[bar]));
     const std::vector<int> cells = cells_per_part(lengths, longest, room);
-    const int gap = label_width - cells_of(labels[row]);
-    sheet.line("  " + repeated(" ", gap) + labels[row] + "  " + painted(sheet, cells, looks) + " " +
-               ends[row]);
+    const int gap = label_width - cells_of(labels[bar]);
+    sheet.line("  " + repeated(" ", gap) + labels[bar] + "  " + painted(sheet, cells, looks) + " " +
+               ends[bar]);
   }
   put_legend(sheet, used_names, used_looks);
 }

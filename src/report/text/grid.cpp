@@ -4,6 +4,7 @@
 
 #include "report/names.h"
 #include "report/text/layout.h"
+#include "report/text/notable.h"
 #include "report/text/parts.h"
 #include "report/units.h"
 #include "report/utf8.h"
@@ -194,30 +195,31 @@ void put_record(Sheet& sheet, const Table& table) {
   }
 }
 
-Table head_of(const Table& table, std::size_t rows) {
-  Table head{table.title, table.shape, {}};
+Table with_rows(const Table& table, const std::vector<std::size_t>& rows) {
+  Table picked{table.title, table.shape, {}};
   for (const Column& c : table.columns) {
-    head.columns.push_back({c.name, c.unit, c.role, {}});
+    picked.columns.push_back({c.name, c.unit, c.role, {}});
     std::visit(
         [&](const auto& values) {
-          using Values = std::decay_t<decltype(values)>;
-          head.columns.back().values =
-              Values(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(rows));
+          std::decay_t<decltype(values)> kept;
+          for (const std::size_t row : rows) kept.push_back(values[row]);
+          picked.columns.back().values = std::move(kept);
         },
         c.values);
   }
-  return head;
+  return picked;
 }
 
 }  // namespace
 
 void put_grid(Sheet& sheet, const Table& whole) {
-  const std::size_t most = sheet.style.max_rows;
-  if (most != 0 && whole.rows() > most) {
-    put_grid(sheet, head_of(whole, most));
-    sheet.paragraph("  ",
-                    fmt::format("+ {} more rows; --top 0 shows all",
-                                format_value(static_cast<std::int64_t>(whole.rows() - most), Unit::count)));
+  const std::vector<std::size_t> rows = printed_rows(whole, sheet.style.max_rows);
+  if (rows.size() < whole.rows()) {
+    put_grid(sheet, with_rows(whole, rows));
+    const std::string others =
+        format_value(static_cast<std::int64_t>(whole.rows() - rows.size()), Unit::count);
+    sheet.paragraph("  ", fmt::format("+ {} more {}; --top 0 shows all", others,
+                                      is_by_rank(whole) ? "ranks, nearer to the median" : "rows"));
     return;
   }
   const Table& table = whole;

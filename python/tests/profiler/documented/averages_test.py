@@ -54,7 +54,8 @@ def test_own_times_leave_out_children(profiler: ModuleType) -> None:
     rows = recorded(profiler, work).key_averages()
     inner = row(rows, "aten::empty").cpu_time_total + row(rows, "aten::fill_").cpu_time_total
     found = row(rows, "aten::ones")
-    assert found.self_cpu_time_total == pytest.approx(found.cpu_time_total - inner)
+    rounding = 2 if profiler is torch.profiler else None  # PyTorch 1.13 cuts times to whole µs
+    assert found.self_cpu_time_total == pytest.approx(found.cpu_time_total - inner, abs=rounding)
 
 
 def test_total_of_own_times(profiler: ModuleType) -> None:
