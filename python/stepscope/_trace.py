@@ -281,7 +281,9 @@ def rules() -> dict[str, str]:
     return dict(_core.rules())
 
 
-def merge(paths: Path | Iterable[Path], output: Path, *, align: bool = True, all_runs: bool = False, run: int = 0, threads: int = 0) -> Merged:
+def merge(
+    paths: Path | Iterable[Path], output: Path, *, align: bool = True, all_runs: bool = False, run: int = 0, threads: int = 0
+) -> Merged:
     """Merges the files of several ranks and profilers into one time line, like ``stepscope merge``.
 
     ``output`` ends in .json.gz, .json or .pftrace; it is written whole or not at all. ``align=False`` keeps the clocks as recorded.
