@@ -23,13 +23,12 @@ def tell_torch(recording: bool) -> None:
     its_own_runs = own_profiler_runs(torch)
     if tell is not None and not its_own_runs:
         tell(recording)
-    if recording and not its_own_runs and not told:
+    if recording and its_own_runs:
+        return
+    put_back()  # also what an exception in the middle of an earlier call has left
+    if recording:
         replace(torch.autograd, "_profiler_enabled", lambda: True)
         replace(getattr(torch._C, "_profiler", None), "_RecordFunctionFast", fast_range)
-    elif not recording:
-        while told:
-            owner, name, before = told.pop()
-            setattr(owner, name, before)
 
 
 def own_profiler_runs(torch: Any) -> bool:
@@ -41,6 +40,13 @@ def replace(owner: Any, name: str, ours: Any) -> None:
     if hasattr(owner, name):
         told.append((owner, name, getattr(owner, name)))
         setattr(owner, name, ours)
+
+
+def put_back() -> None:
+    while told:
+        owner, name, before = told[-1]
+        setattr(owner, name, before)
+        told.pop()
 
 
 def fast_range(name: str, input_values: Any = None, keyword_values: Any = None) -> _collect.record_function:

@@ -19,12 +19,14 @@ using timeline::Time;
 
 constexpr double kAligned = 20e3, kCoarse = 200e3, kRough = 5e6;  // ns
 constexpr std::uint32_t kMinCollectives = 3;
-constexpr double kMaxResidual = 1e6;   // ns, median
-constexpr double kMaxRejected = 0.3;   // of a clock's ends
-constexpr Time kCausalSlack = 2'000;   // ns: error that time stamps may have within one collective
-constexpr int kFits = 2;               // the second fit excludes collectives that contradict the first
-constexpr std::size_t kMinOfPart = 5;  // collectives before and after a jump
-constexpr double kClearJump = 8;       // times the usual step
+constexpr double kMaxResidual = 1e6;    // ns, median
+constexpr double kMaxRejected = 0.3;    // of a clock's ends
+constexpr double kSomeRejected = 0.05;  // of a clock's ends: it may have jumped
+constexpr Time kCausalSlack = 2'000;    // ns: error that time stamps may have within one collective
+constexpr int kFits = 2;                // the second fit excludes collectives that contradict the first
+constexpr std::size_t kMinOfPart = 2;   // collectives before and after a jump
+constexpr double kClearJump = 8;        // times the usual step
+constexpr double kOtherSteps = 0.5;     // of a jump: the largest other step, or it explains nothing
 
 /// Ends of one kind have the same scatter. A kind is an exchange, a group size (powers of 2) and a message
 /// size (powers of 4).
@@ -62,8 +64,12 @@ class Aligner {
     for (std::uint32_t q = 0; q < out_.clocks.size(); ++q)
       judge(out_.clocks[q], std::binary_search(out_.matches.crowded.begin(), out_.matches.crowded.end(), q),
             why_[q]);
-    for (std::uint32_t i = 0; i < left_out_.size(); ++i)
-      if (left_out_[i]) out_.contradicting.push_back(i);
+    for (std::uint32_t i = 0; i < left_out_.size(); ++i) {
+      if (!left_out_[i]) continue;
+      out_.contradicting.push_back(i);
+      for (const Member& member : out_.members(out_.matches.instances[i]))
+        ++out_.clocks[member.rank].contradicting;
+    }
   }
 
  private:
@@ -135,22 +141,55 @@ class Aligner {
   /// would be fitted to them. Members of another run are no part of any collective.
   void leave_out_clocks() {
     std::map<std::uint32_t, std::size_t> all, off;
-    for (const ClockFit& fit : fits_) {
+    std::vector<std::optional<std::string>> jumps(fits_.size());
+    const std::vector<bool> elsewhere = of_another_time();
+    for (std::uint32_t q = 0; q < fits_.size(); ++q) {
+      const ClockFit& fit = fits_[q];
+      if (fit.rejected >= kMinOfPart && fit.rejected >= kSomeRejected * (fit.used + fit.rejected) &&
+          !elsewhere[q])
+        jumps[q] = jump_of(q);
       all[fit.component] += fit.used + fit.rejected > 0;
-      off[fit.component] += is_off(fit);
+      off[fit.component] += is_off(fit) || jumps[q];
     }
     std::vector<bool> foreign(fits_.size());
     bool any = false;
     for (std::uint32_t q = 0; q < fits_.size(); ++q) {
       const std::uint32_t component = fits_[q].component;
-      if (!is_off(fits_[q]) || 2 * off[component] >= all[component]) continue;
-      const std::optional<std::string> jump = jump_of(q);
-      why_[q] =
-          jump.value_or("its collectives do not end with those of the other ranks: it may be of another run");
-      foreign[q] = !jump;
+      foreign[q] = is_off(fits_[q]) && !jumps[q] && 2 * off[component] < all[component];
       any = any || foreign[q];
+      if (foreign[q])
+        why_[q] = "its collectives do not end with those of the other ranks: it may be of another run";
+      else if (jumps[q] && 2 * off[component] < all[component])
+        why_[q] = *jumps[q];
     }
     if (any) drop_members(foreign);
+  }
+
+  /// By clock: true if it shows no time in common with any other clock.
+  std::vector<bool> of_another_time() const {
+    constexpr Time kNever = std::numeric_limits<Time>::max();
+    struct Span {
+      Time begin = kNever, end = -kNever;
+    };
+    std::vector<Span> spans(fits_.size());
+    for (const ClockEnd& one : ends_) {
+      spans[one.clock].begin = std::min(spans[one.clock].begin, one.start);
+      spans[one.clock].end = std::max(spans[one.clock].end, one.end);
+    }
+    std::vector<Span> others(fits_.size());  // first those before each clock, then those after it, too
+    const auto add = [&](Span& all, std::size_t q) {
+      others[q].begin = std::min(others[q].begin, all.begin);
+      others[q].end = std::max(others[q].end, all.end);
+      all.begin = std::min(all.begin, spans[q].begin);
+      all.end = std::max(all.end, spans[q].end);
+    };
+    Span before, after;
+    for (std::size_t q = 0; q < spans.size(); ++q) add(before, q);
+    for (std::size_t q = spans.size(); q-- > 0;) add(after, q);
+    std::vector<bool> apart(fits_.size());
+    for (std::size_t q = 0; q < spans.size(); ++q)
+      apart[q] = spans[q].end < others[q].begin || spans[q].begin > others[q].end;
+    return apart;
   }
 
   /// "its clock jumps by 30.0 ms, 1.20 s after its first collective"; nullopt if one jump does not explain
@@ -176,7 +215,10 @@ class Aligner {
     const auto largest = std::max_element(steps.begin() + kMinOfPart - 1, steps.end() - kMinOfPart + 1);
     const auto at = static_cast<std::size_t>(largest - steps.begin()) + 1;
     const auto by = static_cast<double>(apart[at].second - apart[at - 1].second);
-    if (std::abs(by) < kClearJump * std::max(kOfNormal * median_of(steps), static_cast<double>(kCausalSlack)))
+    *largest = 0;
+    const double other = *std::max_element(steps.begin(), steps.end());
+    if (std::abs(by) * kOtherSteps < other ||
+        std::abs(by) < kClearJump * std::max(kOfNormal * median_of(steps), static_cast<double>(kCausalSlack)))
       return std::nullopt;
     return fmt::format("its clock jumps by {:.1f} ms, {:.2f} s after its first collective", by * 1e-6,
                        static_cast<double>(apart[at].first - apart.front().first) * 1e-9);

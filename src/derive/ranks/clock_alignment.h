@@ -26,7 +26,8 @@ struct RankClock {
   /// ns: range by which this clock alone could be shifted such that no rank ends a collective before the last
   /// rank has started it. `low` above `high` contradicts the fit. Both are kNoTime without collectives.
   timeline::Time low = trace::kNoTime, high = trace::kNoTime;
-  std::uint32_t collectives = 0;  ///< collectives shared with another rank
+  std::uint32_t collectives = 0;    ///< collectives shared with another rank
+  std::uint32_t contradicting = 0;  ///< others that are excluded (Alignment::contradicting)
 };
 
 struct Alignment : Collectives {

@@ -81,5 +81,33 @@ TEST(ClockAlignment, AClockThatJumps) {
   }
 }
 
+// Thirteen of 200 collectives come before the jump: too few to spoil the fit.
+TEST(ClockAlignment, AClockThatJumpsEarly) {
+  const Alignment alignment = aligned([](std::uint32_t rank, Time t) {
+    return rank == 3 && t > 125 * kMillisecond ? t + 30 * kMillisecond : t;
+  });
+  expect_others_are_aligned(alignment, 3);
+  EXPECT_EQ(alignment.clocks[3].why, "its clock jumps by 30.0 ms, 0.16 s after its first collective");
+}
+
+// Two collectives in the middle are matched wrongly: their ends are 30 ms late on one rank, and no jump.
+TEST(ClockAlignment, TwoWrongEndsAreNoJump) {
+  const Alignment alignment = aligned([](std::uint32_t rank, Time t) {
+    return rank == 3 && t > 1'000 * kMillisecond && t < 1'020 * kMillisecond ? t + 30 * kMillisecond : t;
+  });
+  EXPECT_EQ(alignment.clocks[3].state, ClockState::aligned) << alignment.clocks[3].why;
+  EXPECT_EQ(alignment.clocks[3].fit.rejected + alignment.clocks[3].contradicting, 2u);
+}
+
+// A run of another time, in which one step was 30 ms shorter, is no jump of the clock.
+TEST(ClockAlignment, AnotherTimeIsAnotherRun) {
+  const Alignment alignment = aligned([](std::uint32_t rank, Time t) {
+    return rank == 3 ? t + 3'600'000 * kMillisecond - (t > 1'000 * kMillisecond ? 30 * kMillisecond : 0) : t;
+  });
+  expect_others_are_aligned(alignment, 3);
+  EXPECT_EQ(alignment.clocks[3].why,
+            "its collectives do not end with those of the other ranks: it may be of another run");
+}
+
 }  // namespace
 }  // namespace stepscope::derive
