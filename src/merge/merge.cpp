@@ -87,6 +87,7 @@ Result<Merged> survey(std::vector<std::string> files, const MergeOptions& option
   for (std::string& note : place_sources(merged.sources, {options.align, threads, options.activity}))
     merged.notes.push_back(std::move(note));
   if (!options.all_runs && options.align) leave_ranks_apart(merged.sources, merged.notes);
+  note_distance(merged.sources, merged.notes);
   return merged;
 }
 
