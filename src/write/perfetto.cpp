@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/key_hash.h"
+#include "write/flow_events.h"
 #include "write/perfetto_packets.h"
 #include "write/protobuf.h"
 
@@ -221,25 +222,10 @@ class RankWriter {
     });
   }
 
-  /// The innermost slice of `track` that contains `time`, or kNoRow.
-  Row slice_at(const trace::Track& track, std::int64_t time) const {
-    constexpr Row kMaxTried = 1024;  // earlier rows to check
-    const trace::EventTable& e = rank_.events;
-    const auto begin = e.start.begin() + track.begin, end = e.start.begin() + track.end;
-    Row row = static_cast<Row>(std::upper_bound(begin, end, time) - e.start.begin());
-    for (Row tried = 0; row > track.begin && tried < kMaxTried; ++tried) {
-      --row;
-      const bool slice =
-          e.kind[row] != Kind::counter && e.kind[row] != Kind::instant && e.kind[row] != Kind::memory;
-      if (slice && e.end[row] >= time) return row;
-    }
-    return trace::kNoRow;
-  }
-
   void find_flows() {
     const trace::FlowTable& flows = rank_.flows;
     for (std::size_t i = 0; i < flows.time.size(); ++i) {
-      const Row row = slice_at(rank_.tracks[flows.track[i]], flows.time[i]);
+      const Row row = slice_at(rank_, rank_.tracks[flows.track[i]], flows.time[i]);
       if (row == trace::kNoRow) {
         ++count_.loose_flows;
         continue;
