@@ -72,9 +72,10 @@ std::shared_ptr<Table> events(const Trace& trace, std::vector<std::int64_t> rank
 std::shared_ptr<Table> sql(const Trace& trace, const std::optional<std::string>& query) {
   const auto reports = reports_of(trace, [](const analyze::Analysis&) { return true; });
   if (!query) return owned(std::move(write::queried_tables(reports).tables.front()));
-  auto answer = write::query(trace.trace, reports, *query, {{}, "trace.sql()", {}});
-  if (!answer) throw Refusal("UsageError", answer.error().text());
-  return owned(std::move(answer->table));
+  auto answers = write::query(trace.trace, reports, *query, {{}, "trace.sql()", {}});
+  if (!answers) throw Refusal("UsageError", answers.error().text());
+  refuse(answers->size() > 1 ? "sql returns one table, so it takes one query; call it once for each" : "");
+  return owned(std::move(answers->front().table));
 }
 
 void export_to(const Trace& trace, const std::string& path, const std::string& format,

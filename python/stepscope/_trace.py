@@ -168,8 +168,9 @@ class Trace:
     def sql(self, query: str | None = None) -> Table:
         """The rows that a SELECT gives, in SQLite's dialect; without a query, the tables and their columns.
 
-        ``event``, ``arg``, ``track``, ``rank``, ``step``, ``device`` and ``flow`` hold the recording; every analysis is a table of
-        its name. Nothing can be changed.
+        ``event``, ``arg``, ``track``, ``rank``, ``step``, ``device`` and ``flow`` hold the recording, the views ``kernel`` and
+        ``ranks`` join them; every analysis is a table of its name. ``median``, ``percentile``, ``stddev`` and ``regexp`` can be
+        called. Nothing can be changed.
         """
         return Table(self._opened().sql(query))
 

@@ -351,8 +351,11 @@ constexpr Command kCommands[] = {
      kOverlayFlags, kOverlayExamples, run_overlay},
     {"sql", "run SQL on a trace", "TRACE... 'SELECT ...'",
      "Loads the tables that the query names into SQLite in memory and runs the query. Analyses are tables "
-     "too. Columns that end in _ns or _bytes are printed with units; start_ns and end_ns are points in time "
-     "and stay unchanged.",
+     "too. The view kernel has each kernel with its op and its launch, ranks the sums of each rank. "
+     "Functions "
+     "beside SQLite's own: median(x), percentile(x, p), stddev(x), regexp(pattern, text). Several queries, "
+     "with ; between them, print a table each. Columns that end in _ns or _bytes are printed with units; "
+     "start_ns and end_ns are points in time and stay unchanged.",
      kSqlFlags, kSqlExamples, run_sql},
     {"completion",
      "print a completion script for bash, zsh or fish",

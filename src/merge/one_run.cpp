@@ -93,7 +93,7 @@ std::optional<Error> keep_one_run(std::vector<Source>& sources, std::int64_t wan
   if (auto error = read::choose_run(heads, wanted)) return error;
   for (const trace::Rank& rank : heads.ranks) left.erase(rank.path);
   for (std::string& note : heads.notes) notes.push_back(std::move(note));
-  leave_out(sources, left, "is not of the run that is merged", notes);
+  leave_out(sources, left, "is of another run, or repeats a rank", notes);
   return std::nullopt;
 }
 

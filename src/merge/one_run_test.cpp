@@ -50,7 +50,7 @@ TEST_F(OneRun, IsMergedOfSeveral) {
   write("b0.json", 0, 3600);
   write("b1.json", 1, 3600);
   EXPECT_EQ(merged(), "b0.json b1.json ");
-  EXPECT_TRUE(noted("a0.json: is not of the run that is merged; --all-runs merges it all the same."))
+  EXPECT_TRUE(noted("a0.json: is of another run, or repeats a rank; --all-runs merges it all the same."))
       << notes_;
   MergeOptions options;
   options.run = 1;

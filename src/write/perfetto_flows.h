@@ -21,9 +21,7 @@ struct Flows {
   std::int64_t loose = 0;     ///< ends outside any slice: left out
 };
 
-/// Follows the ids of the file as a reader of Chrome's JSON does: an arrow runs from the last start or step
-/// of a category and id to each step and end after it. Ids may be used again, and one start may have several
-/// ends. Arrows are numbered from `first` on. `time` converts a row's time to the written one.
+/// Arrows are numbered from `first` on. `time` converts a row's time to the written one.
 Flows flows_of(const trace::Rank& rank, std::uint64_t first,
                const std::function<std::int64_t(std::int64_t)>& time);
 
