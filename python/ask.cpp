@@ -256,6 +256,7 @@ std::vector<std::string> overlay(const Trace& trace, std::size_t rank, const std
                            [&](std::string_view bytes) { return file->write(bytes); });
   if (!overlaid) throw Refusal(overlaid.error());
   if (const auto error = file->finish()) throw Refusal(*error);
+  if (!overlaid->mended.empty()) sketch.notes.push_back(path + ": " + overlaid->mended);
   if (!overlaid->damage.empty())
     sketch.notes.push_back(path + ": " + overlaid->damage + ". The readable part is in the copy.");
   return std::move(sketch.notes);

@@ -74,14 +74,14 @@ std::vector<std::shared_ptr<Table>> tables_of(const Report& report) {
   return tables;
 }
 
-nb::tuple merge_bytes(const std::vector<nb::bytes>& given, const nb::bytes& output, bool align,
-                      std::int64_t threads) {
+nb::tuple merge_bytes(const std::vector<nb::bytes>& given, const nb::bytes& output, bool align, bool all_runs,
+                      std::int64_t run, std::int64_t threads) {
   std::vector<std::string> paths = paths_of(given);
   const std::string target = bytes_of(output);
   MergedFiles merged;
   {
     const nb::gil_scoped_release unlocked;
-    merged = merge(paths, target, align, threads);
+    merged = merge(paths, target, align, all_runs, run, threads);
   }
   return nb::make_tuple(merged.ranks, merged.others, merged.events, texts(merged.notes));
 }
@@ -109,14 +109,16 @@ void bind_files(nb::module_& module, nb::class_<Trace>& trace) {
             export_to(t, target, format, what);
           },
           nb::arg("path"), nb::arg("format"), nb::arg("what"))
-      .def("validate", validate, Unlocked());
+      .def("validate", validate, nb::arg("strict"), Unlocked());
   module.def("explain", explain, nb::arg("trace").none(), nb::arg("id"), nb::arg("params"), Unlocked());
   module.def("rules", rules, nb::sig("def rules() -> list[tuple[str, str]]"));
   module.def("gate", gate_of, nb::arg("base"), nb::arg("now"), nb::arg("params"),
              nb::sig("def gate(base: list[Trace], now: list[Trace], params: list[tuple[str, str]]) -> "
                      "tuple[str, str, Report]"));
-  module.def("merge", merge_bytes, nb::arg("paths"), nb::arg("output"), nb::arg("align"), nb::arg("threads"),
-             nb::sig("def merge(paths: list[bytes], output: bytes, align: bool, threads: int) -> "
+  module.def("merge", merge_bytes, nb::arg("paths"), nb::arg("output"), nb::arg("align"), nb::arg("all_runs"),
+             nb::arg("run"), nb::arg("threads"),
+             nb::sig("def merge(paths: list[bytes], output: bytes, align: bool, all_runs: bool, run: int, "
+                     "threads: int) -> "
                      "tuple[int, int, int, list[str]]"));
 }
 

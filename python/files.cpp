@@ -6,6 +6,7 @@
 #include "advise/ask.h"
 #include "advise/validation.h"
 #include "merge/merge.h"
+#include "merge/strictness.h"
 #include "python/ask.h"
 #include "read/files.h"
 #include "report/formats/csv.h"
@@ -71,9 +72,10 @@ std::shared_ptr<Table> events(const Trace& trace, std::vector<std::int64_t> rank
 std::shared_ptr<Table> sql(const Trace& trace, const std::optional<std::string>& query) {
   const auto reports = reports_of(trace, [](const analyze::Analysis&) { return true; });
   if (!query) return owned(std::move(write::queried_tables(reports).tables.front()));
-  auto answer = write::query(trace.trace, reports, *query, {{}, "trace.sql()", {}});
-  if (!answer) throw Refusal("UsageError", answer.error().text());
-  return owned(std::move(answer->table));
+  auto answers = write::query(trace.trace, reports, *query, {{}, "trace.sql()", {}});
+  if (!answers) throw Refusal("UsageError", answers.error().text());
+  refuse(answers->size() > 1 ? "sql returns one table, so it takes one query; call it once for each" : "");
+  return owned(std::move(answers->front().table));
 }
 
 void export_to(const Trace& trace, const std::string& path, const std::string& format,
@@ -102,13 +104,17 @@ void export_to(const Trace& trace, const std::string& path, const std::string& f
   refuse_error(output->finish());
 }
 
-std::pair<Report, bool> validate(const Trace& trace) {
-  advise::Validation validation = advise::validation(trace.trace, false);
-  return {{std::make_shared<const report::Report>(std::move(validation.report))}, validation.fine};
+std::pair<Report, bool> validate(const Trace& trace, bool strict) {
+  const auto files = read::files_of(trace.paths, read::kReadable);
+  if (!files) throw Refusal(files.error());
+  advise::Validation validation =
+      advise::validation(trace.trace, merge::breached(*files, trace.threads), false);
+  return {{std::make_shared<const report::Report>(std::move(validation.report))},
+          strict ? validation.strict : validation.fine};
 }
 
-MergedFiles merge(const std::vector<std::string>& paths, const std::string& output, bool align,
-                  std::int64_t threads) {
+MergedFiles merge(const std::vector<std::string>& paths, const std::string& output, bool align, bool all_runs,
+                  std::int64_t run, std::int64_t threads) {
   merge::MergeOptions options;
   options.threads = checked_threads(threads);
   refuse(paths.empty() ? "merge needs files" : merge::ending_refused(output));
@@ -116,6 +122,8 @@ MergedFiles merge(const std::vector<std::string>& paths, const std::string& outp
   if (!files) throw Refusal(files.error());
   refuse(merge::refused(*files, output));
   options.align = align;
+  options.all_runs = all_runs;
+  options.run = run;
   auto merged = merge::merge(*files, output, options);
   if (!merged) throw Refusal(merged.error());
   MergedFiles out;

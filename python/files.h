@@ -25,13 +25,13 @@ void export_to(const Trace& trace, const std::string& path, const std::string& f
                const std::string& what);
 
 /// The report, and whether nothing is wrong.
-std::pair<Report, bool> validate(const Trace& trace);
+std::pair<Report, bool> validate(const Trace& trace, bool strict);
 
 struct MergedFiles {
   std::int64_t events = 0, ranks = 0, others = 0;
   std::vector<std::string> notes;
 };
-MergedFiles merge(const std::vector<std::string>& paths, const std::string& output, bool align,
-                  std::int64_t threads);
+MergedFiles merge(const std::vector<std::string>& paths, const std::string& output, bool align, bool all_runs,
+                  std::int64_t run, std::int64_t threads);
 
 }  // namespace stepscope::python

@@ -168,8 +168,9 @@ class Trace:
     def sql(self, query: str | None = None) -> Table:
         """The rows that a SELECT gives, in SQLite's dialect; without a query, the tables and their columns.
 
-        ``event``, ``arg``, ``track``, ``rank``, ``step``, ``device`` and ``flow`` hold the recording; every analysis is a table of
-        its name. Nothing can be changed.
+        ``event``, ``arg``, ``track``, ``rank``, ``step``, ``device`` and ``flow`` hold the recording, the views ``kernel`` and
+        ``ranks`` join them; every analysis is a table of its name. ``median``, ``percentile``, ``stddev`` and ``regexp`` can be
+        called. Nothing can be changed.
         """
         return Table(self._opened().sql(query))
 
@@ -185,9 +186,13 @@ class Trace:
             raise UsageError(f"{os.fsdecode(target)}: the name must end in .csv, .json, .sqlite or .db, or give format=")
         self._opened().export(target, wanted, what or "")
 
-    def validate(self) -> Validation:
-        """What was read of each file, and what could not be used; ``validate().fine`` when nothing is wrong."""
-        report, fine = self._opened().validate()
+    def validate(self, *, strict: bool = False) -> Validation:
+        """What was read of each file, and what could not be used; ``validate().fine`` when nothing is wrong.
+
+        Also says what of the text is no strict JSON, so that other readers refuse it; ``strict`` makes that wrong, too. Reads the files
+        once more.
+        """
+        report, fine = self._opened().validate(strict)
         return Validation(report, fine)
 
     def explain(self, rule: str, *, step: Steps = None) -> Report:
@@ -277,12 +282,16 @@ def rules() -> dict[str, str]:
     return dict(_core.rules())
 
 
-def merge(paths: Path | Iterable[Path], output: Path, *, align: bool = True, threads: int = 0) -> Merged:
+def merge(
+    paths: Path | Iterable[Path], output: Path, *, align: bool = True, all_runs: bool = False, run: int = 0, threads: int = 0
+) -> Merged:
     """Merges the files of several ranks and profilers into one time line, like ``stepscope merge``.
 
     ``output`` ends in .json.gz, .json or .pftrace; it is written whole or not at all. ``align=False`` keeps the clocks as recorded.
+    Files of another run, or that recorded at another time, are left out and named in the notes; ``all_runs=True`` merges them, too, and
+    ``run`` chooses a run as in :func:`open`.
     """
-    return Merged(*_core.merge(paths_bytes(paths), path_bytes(output), align, threads))
+    return Merged(*_core.merge(paths_bytes(paths), path_bytes(output), align, all_runs, run, threads))
 
 
 def open(path: Path | Iterable[Path], *, threads: int = 0, run: int = 0, by_rank: bool = False) -> Trace:

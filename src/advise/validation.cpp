@@ -66,6 +66,35 @@ report::Table damage(const std::vector<ReadFile>& files) {
   return tabulate(kDamageSheet, stretches, true);
 }
 
+struct BreachedKind {
+  std::string_view file, kind;
+  std::int64_t count, first;
+};
+
+const report::Sheet<BreachedKind> kBreachSheet{"What other readers refuse",
+                                               report::Shape::table,
+                                               {{"file", &BreachedKind::file},
+                                                {"kind", &BreachedKind::kind},
+                                                {"count", &BreachedKind::count, Unit::count},
+                                                {"first_byte", &BreachedKind::first, Unit::none, Role::key}}};
+
+report::Table breaches(const std::vector<trace::BreachedFile>& files) {
+  constexpr std::int64_t kSeveral = 2;
+  std::vector<BreachedKind> kinds;
+  for (const trace::BreachedFile& file : files)
+    for (std::size_t k = 0; k < trace::kBreaches; ++k)
+      if (const auto& [count, first] = file.breaches.kinds[k]; count > 0)
+        kinds.push_back({file.path, words_of(static_cast<trace::Breach>(k), kSeveral), count, first});
+  return tabulate(kBreachSheet, kinds, true);
+}
+
+std::string refused(const trace::BreachedFile& file) {
+  return fmt::format(
+      "{0}: other readers refuse this text: {1}. `stepscope merge {0} -o mended.json` writes it as strict "
+      "JSON.",
+      file.path, text_of(file.breaches, true));
+}
+
 bool is_damaged(const trace::Reading& r) { return !r.complete || r.losses > 0; }
 
 /// What is wrong with the file, "" if nothing is.
@@ -88,7 +117,7 @@ std::string trouble(const trace::Reading& r) {
 }
 
 std::string files_title(std::size_t damaged_files, std::size_t files, bool absurd_times, bool no_begins,
-                        bool crowded, bool contradicts) {
+                        bool crowded, bool contradicts, bool strict) {
   if (damaged_files > 0)
     return fmt::format("{} of {} file{} {} damaged", damaged_files, files, files == 1 ? "" : "s",
                        damaged_files == 1 ? "is" : "are");
@@ -96,16 +125,19 @@ std::string files_title(std::size_t damaged_files, std::size_t files, bool absur
          : crowded     ? "Every file was read to its end; some events have too many args to index"
          : contradicts ? "Every file was read to its end; some files contradict themselves"
          : no_begins   ? "Every file was read to its end; some range ends have no begin"
+         : !strict     ? "Every file was read to its end; other readers refuse some of the text"
                        : "Every file was read to its end without loss";
 }
 
 }  // namespace
 
-Validation validation(const trace::Trace& trace, bool in_notes) {
+Validation validation(const trace::Trace& trace, const std::vector<trace::BreachedFile>& breached,
+                      bool in_notes) {
   const std::vector<ReadFile> files = files_of(trace);
   report::Report report{"validate", {tabulate(kFileSheet, files, true)}, {}};
   report::Table lost = damage(files);
   if (lost.rows() > 0 && !in_notes) report.tables.push_back(std::move(lost));
+  if (!breached.empty() && !in_notes) report.tables.push_back(breaches(breached));
   std::size_t bad = trace.unread.size();
   bool absurd_times = false, no_begins = false, crowded = false;
   for (const std::string& reason : trace.unread) report.notes.push_back("Not read: " + reason);
@@ -129,10 +161,11 @@ Validation validation(const trace::Trace& trace, bool in_notes) {
     contradicts |= !file.faults.empty();
     for (const std::string& fault : file.faults) report.notes.push_back(file.path + ": " + fault);
   }
-  report.tables.front().title =
-      files_title(bad, files.size() + trace.unread.size(), absurd_times, no_begins, crowded, contradicts);
+  for (const trace::BreachedFile& file : breached) report.notes.push_back(refused(file));
+  report.tables.front().title = files_title(bad, files.size() + trace.unread.size(), absurd_times, no_begins,
+                                            crowded, contradicts, breached.empty());
   const bool fine = bad == 0 && !absurd_times && !no_begins && !contradicts;
-  return {std::move(report), fine};
+  return {std::move(report), fine, fine && breached.empty()};
 }
 
 }  // namespace stepscope::advise

@@ -9,13 +9,18 @@
 #include <cstring>
 
 #include "base/gzip.h"
+#include "base/kept_pipes.h"
 
 namespace stepscope {
 namespace {
 
 class FileBytes : public ByteSource {
  public:
-  FileBytes(int fd, std::int64_t size) : fd_(fd) { stored_size = size; }
+  /// A file of `size` bytes is read from its present place on, which does not move. -1: a pipe.
+  FileBytes(int fd, std::int64_t size) : fd_(fd), start_(size < 0 ? -1 : ::lseek(fd, 0, SEEK_CUR)) {
+    stored_size = size;
+    reopens = start_ >= 0;
+  }
   ~FileBytes() override {
     if (fd_ > 0) ::close(fd_);
   }
@@ -25,7 +30,8 @@ class FileBytes : public ByteSource {
   std::size_t read(char* out, std::size_t size) override {
     std::size_t got = 0;
     while (got < size) {
-      const ssize_t n = ::read(fd_, out + got, size - got);
+      const ssize_t n = start_ < 0 ? ::read(fd_, out + got, size - got)
+                                   : ::pread(fd_, out + got, size - got, start_ + position_);
       if (n < 0 && errno == EINTR) continue;
       if (n < 0)
         add_fault(position_, std::string("the rest of the file could not be read: ") + std::strerror(errno));
@@ -39,6 +45,7 @@ class FileBytes : public ByteSource {
 
  private:
   int fd_;
+  off_t start_;
   std::int64_t position_ = 0;
 };
 
@@ -46,6 +53,7 @@ class MemoryBytes : public ByteSource {
  public:
   MemoryBytes(const char* data, std::size_t size) : data_(data), size_(size) {
     stored_size = static_cast<std::int64_t>(size);
+    reopens = true;
   }
   std::size_t read(char* out, std::size_t size) override {
     const std::size_t n = std::min(size, size_ - at_);
@@ -67,6 +75,7 @@ class PrefixedBytes : public ByteSource {
       : prefix_(std::move(prefix)), rest_(std::move(rest)) {
     stored_size = rest_->stored_size;
     compressed = rest_->compressed;
+    reopens = rest_->reopens;
   }
   std::size_t read(char* out, std::size_t size) override {
     const std::size_t n = std::min(size, prefix_.size() - at_);
@@ -92,12 +101,15 @@ std::unique_ptr<ByteSource> unzipped_if_gzip(std::unique_ptr<ByteSource> raw) {
 
 Result<std::unique_ptr<ByteSource>> open_bytes(const std::string& path) {
   if (path.empty()) return Error{"a file name is empty", ""};
-  if (path == "-") return unzipped_if_gzip(std::make_unique<FileBytes>(0, -1));
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (auto pipe = open_kept_pipe(path)) {
+    if (!*pipe) return pipe->error();
+    return unzipped_if_gzip(std::move(**pipe));
+  }
+  const int fd = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return Error{std::string("cannot be opened: ") + std::strerror(errno), path};
   struct stat about{};
   if (::fstat(fd, &about) != 0 || S_ISDIR(about.st_mode)) {
-    ::close(fd);
+    if (fd > STDIN_FILENO) ::close(fd);
     return Error{
         "is a directory, not a trace file; name the files in it, or run `stepscope report` on the directory",
         path};

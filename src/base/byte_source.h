@@ -31,6 +31,7 @@ class ByteSource {
 
   std::int64_t stored_size = -1;  ///< of the file, -1 for pipes
   bool compressed = false;
+  bool reopens = false;           ///< its path gives the same bytes when it is opened again
   std::vector<ByteFault> faults;  ///< the first few
   std::int64_t fault_count = 0;   ///< number of all faults
   std::int64_t lost_bytes = 0;    ///< sum over the faults with a known size

@@ -5,8 +5,11 @@
 
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
+#include <thread>
 
+#include "base/kept_pipes.h"
 #include "base/parallel.h"
 #include "support/open_text.h"
 
@@ -61,6 +64,67 @@ TEST(OpenBytes, APipeHasNoSize) {
   EXPECT_EQ((*source)->stored_size, -1);
   EXPECT_EQ(test::drained(**source), "through a pipe");
   ::close(ends[0]);
+}
+
+/// The path of a pipe that holds `bytes` and has no writer any more.
+std::string pipe_with(std::string_view bytes) {
+  int ends[2];
+  EXPECT_EQ(::pipe(ends), 0);
+  EXPECT_EQ(::write(ends[1], bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+  ::close(ends[1]);
+  return "/dev/fd/" + std::to_string(ends[0]);
+}
+
+TEST(KeepPipes, APipeIsReadFromItsBeginningEachTime) {
+  const KeepPipes keep;
+  for (const std::string& bytes : {std::string("through a pipe"), test::gzip("through a pipe")}) {
+    const std::string path = pipe_with(bytes);
+    auto first = open_bytes(path), second = open_bytes(path);
+    ASSERT_TRUE(first.ok() && second.ok());
+    EXPECT_TRUE((*first)->reopens);
+    EXPECT_EQ(peek(*first, 7), "through");
+    EXPECT_EQ(test::drained(**second), "through a pipe");
+    EXPECT_EQ(test::drained(**first), "through a pipe");
+    EXPECT_EQ(test::drained(**open_bytes(path)), "through a pipe");
+  }
+}
+
+TEST(KeepPipes, WithoutOneAPipeIsReadOnce) {
+  const std::string path = pipe_with("once");
+  {
+    const KeepPipes keep;
+  }
+  auto source = open_bytes(path);
+  ASSERT_TRUE(source.ok());
+  EXPECT_FALSE((*source)->reopens);
+  EXPECT_EQ(test::drained(**source), "once");
+  EXPECT_EQ(test::drained(**open_bytes(path)), "");
+}
+
+TEST(KeepPipes, WithoutATemporaryFolderMemoryKeepsTheFirstPart) {
+  const char* set = std::getenv("TMPDIR");
+  const std::string before = set == nullptr ? "/tmp" : set;
+  ::setenv("TMPDIR", "/proc/self", 1);
+  const KeepPipes keep;
+  const std::string text(std::size_t{65} << 20, 'x');
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  std::thread writer([&] {
+    for (std::size_t done = 0; done < text.size();)
+      done +=
+          static_cast<std::size_t>(std::max<ssize_t>(0, ::write(ends[1], &text[done], text.size() - done)));
+    ::close(ends[1]);
+  });
+  const std::string path = "/dev/fd/" + std::to_string(ends[0]);
+  auto source = open_bytes(path), again = open_bytes(path);
+  ASSERT_TRUE(source.ok() && again.ok());
+  EXPECT_EQ(test::drained(**source).size(), text.size());
+  EXPECT_EQ((*source)->fault_count, 0);
+  writer.join();
+  EXPECT_GE(test::drained(**again).size(), std::size_t{64} << 20);
+  ASSERT_FALSE((*again)->faults.empty());
+  EXPECT_TRUE((*again)->faults[0].reason.starts_with("the pipe cannot be read again"));
+  ::setenv("TMPDIR", before.c_str(), 1);
 }
 
 TEST(Error, TextLeavesOutWhatIsUnknown) {

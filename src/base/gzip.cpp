@@ -90,6 +90,7 @@ class GzipBytes : public ByteSource {
   explicit GzipBytes(std::unique_ptr<ByteSource> stored)
       : stored_(std::move(stored)), buffer_(kBuffer + kSlack) {
     stored_size = stored_->stored_size;
+    reopens = stored_->reopens;
     compressed = true;
   }
 

@@ -46,6 +46,10 @@ constexpr Flag kOnlyCritical = {{"only-critical", Type::flag, "", "",
 constexpr Flag kInputs = {
     {"inputs", Type::texts, "", "", "a file to merge, like a plain argument"}, 0, "FILE"};
 constexpr Flag kNoAlign = {{"no-align", Type::flag, "", "", "keep the clocks as they were recorded"}};
+constexpr Flag kAllRuns = {
+    {"all-runs", Type::flag, "", "", "merge files of other runs and other times, too"}};
+constexpr Flag kStrict = {
+    {"strict", Type::flag, "", "", "also exit with 1 if other readers refuse a file's text"}};
 constexpr Flag kTables = {{"tables", Type::flag, "", "", "list the tables and their columns"}};
 
 constexpr Flag kScale = {
@@ -140,9 +144,9 @@ constexpr Flag kDiffFlags[] = {kDiffWhat, kStep, kSkip, kTop, kFormat, kOutput, 
 constexpr Flag kGateFlags[] = {kFailOn, kAllowNoise, kBase,       kNew,    kHistory,
                                kStep,   kSkip,       kGateFormat, kOutput, kThreads};
 constexpr Flag kListFlags[] = {kFormat, kOutput};
-constexpr Flag kValidateFlags[] = {kFormat, kOutput, kThreads, kRun};
+constexpr Flag kValidateFlags[] = {kStrict, kFormat, kOutput, kThreads, kRun};
 constexpr Flag kExportFlags[] = {kWhat, kExportFormat, kOutput, kThreads, kRun};
-constexpr Flag kMergeFlags[] = {kMergeOutput, kNoAlign, kInputs, kThreads};
+constexpr Flag kMergeFlags[] = {kMergeOutput, kNoAlign, kAllRuns, kInputs, kThreads, kRun};
 constexpr Flag kOverlayFlags[] = {kOverlayWhat,  kAnnotation,    kInstance, kAllEdges,
                                   kOnlyCritical, kOverlayOutput, kThreads};
 constexpr Flag kSqlFlags[] = {kTables, kTop, kFormat, kOutput, kThreads, kRun};
@@ -179,7 +183,8 @@ constexpr std::string_view kGateExamples[] = {
     "stepscope gate --history nightly/ tonight.json.gz",
 };
 constexpr std::string_view kListExamples[] = {"stepscope list"};
-constexpr std::string_view kValidateExamples[] = {"stepscope validate traces/"};
+constexpr std::string_view kValidateExamples[] = {"stepscope validate traces/",
+                                                  "stepscope validate --strict trace.json"};
 constexpr std::string_view kExportExamples[] = {
     "stepscope export trace.json.gz -o trace.sqlite",
     "stepscope export trace.json.gz --what events -o events.csv",
@@ -202,7 +207,9 @@ constexpr std::string_view kMergeAbout =
     "DFTracer's .pfw, other tools' Chrome JSON, and merged files; one file alone works too. Clocks of "
     "several hosts are aligned at the ends of collectives that ranks share. A clock that cannot be aligned "
     "is kept, with a note. Process, flow and correlation ids that two files share are renumbered; processes "
-    "are named by rank. JSON is streamed, so files may be larger than memory. .pftrace is for Perfetto "
+    "are named by rank. Files of another run than the others, or that recorded at another time, are left out "
+    "and named. Text that is no strict JSON is mended, with a note. JSON is streamed, so files may be larger "
+    "than memory. .pftrace is for Perfetto "
     "alone; writing it holds one source at a time in memory.";
 constexpr std::string_view kRecordExamples[] = {
     "stepscope record -- python train.py --epochs 1",
@@ -323,7 +330,9 @@ constexpr Command kCommands[] = {
      "Lists every analysis of `show` and `export`, by the question it helps to answer.", kListFlags,
      kListExamples, run_list},
     {"validate", "check how much of each file can be read", "TRACE...",
-     "Reads the files and reports what is damaged, cut off or missing. Exits with 1 if anything is.",
+     "Reads the files and reports what is damaged, cut off or missing. Exits with 1 if anything is. Also "
+     "says "
+     "where a file is no strict JSON: these commands read it, other readers refuse it.",
      kValidateFlags, kValidateExamples, run_validate},
     {"export", "write events or an analysis as CSV, JSON or SQLite", "TRACE... -o FILE",
      "Writes every event with all its args, or one analysis, for other tools. SQLite holds everything: "
@@ -342,8 +351,11 @@ constexpr Command kCommands[] = {
      kOverlayFlags, kOverlayExamples, run_overlay},
     {"sql", "run SQL on a trace", "TRACE... 'SELECT ...'",
      "Loads the tables that the query names into SQLite in memory and runs the query. Analyses are tables "
-     "too. Columns that end in _ns or _bytes are printed with units; start_ns and end_ns are points in time "
-     "and stay unchanged.",
+     "too. The view kernel has each kernel with its op and its launch, ranks the sums of each rank. "
+     "Functions "
+     "beside SQLite's own: median(x), percentile(x, p), stddev(x), regexp(pattern, text). Several queries, "
+     "with ; between them, print a table each. Columns that end in _ns or _bytes are printed with units; "
+     "start_ns and end_ns are points in time and stay unchanged.",
      kSqlFlags, kSqlExamples, run_sql},
     {"completion",
      "print a completion script for bash, zsh or fish",

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "base/kept_pipes.h"
 #include "base/memory.h"
 #include "cli/args.h"
 #include "cli/exit.h"
@@ -11,8 +12,9 @@
 int main(int argc, char** argv) {
   using namespace stepscope::cli;
   stepscope::keep_freed_memory();
-  std::signal(SIGPIPE, SIG_IGN);  // writing to a closed pipe fails instead
-  std::signal(SIGXFSZ, SIG_IGN);  // and so does writing beyond the file size limit
+  const stepscope::KeepPipes keep;  // overlay and gate read a recording more than once
+  std::signal(SIGPIPE, SIG_IGN);    // writing to a closed pipe fails instead
+  std::signal(SIGXFSZ, SIG_IGN);    // and so does writing beyond the file size limit
   try {
     auto parsed = parse(argc, argv);
     if (const auto* answer = std::get_if<Answer>(&parsed)) {

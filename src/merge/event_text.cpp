@@ -1,8 +1,11 @@
 #include "merge/event_text.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "read/json_text.h"
+#include "read/strict/mend.h"
+#include "read/strict/strict.h"
 
 namespace stepscope::merge {
 
@@ -17,12 +20,14 @@ char EventText::kind() const {
   return bare[0] >= '0' && bare[0] <= '4' ? kNumbered[static_cast<std::size_t>(bare[0] - '0')] : bare[0];
 }
 
-bool read_id(Span value, std::int64_t& id) {
-  const std::string_view text = value.bare();
-  if (text.empty() || text.size() > 18 || text.front() < '0' || text.front() > '9') return false;
-  const char* p = text.data();
-  id = static_cast<std::int64_t>(read::read_digits(p));
-  return p == text.data() + text.size() && !read::is_no_id(id);
+bool read_id(const EventText::Id& id, std::int64_t& number) {
+  constexpr std::size_t kMaxDigits = 18, kMaxHexDigits = 15;
+  std::string_view text = id.value.bare();
+  const bool hex = id.own && *id.value.begin == '"';
+  if (hex && (text.starts_with("0x") || text.starts_with("0X"))) text.remove_prefix(2);
+  if (text.empty() || text.size() > (hex ? kMaxHexDigits : kMaxDigits) || text.front() == '-') return false;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, hex ? 16 : 10);
+  return error == std::errc{} && end == text.data() + text.size() && (id.own || !read::is_no_id(number));
 }
 
 bool read_time(Span value, std::int64_t& nanoseconds) {
@@ -35,6 +40,7 @@ bool read_time(Span value, std::int64_t& nanoseconds) {
 EventScanner::Outcome EventScanner::scan(const char*& p, const char* limit, EventText& event) {
   end_ = limit;
   damage_ = "";
+  strict_ = true;
   const char* at = p;
   reached_ = p;
   const bool whole = fields(at, event, false);
@@ -55,6 +61,7 @@ bool EventScanner::fields(const char*& p, EventText& event, bool in_args) {
     if (next != read::Member::key) return next == read::Member::close;
     std::string_view key;
     if (!read::pass_key(p, end_, key, damage_)) return false;
+    strict_ &= read::is_strict_text(key);
     const char* from = p;
     const bool args = !in_args && *p == '{' && key == "args";
     if (!(args ? fields(p, event, true) : value(p))) return false;
@@ -63,18 +70,55 @@ bool EventScanner::fields(const char*& p, EventText& event, bool in_args) {
 }
 
 bool EventScanner::value(const char*& p) {
+  if (const char* behind = read::strict_end(p, end_); behind != nullptr) {
+    p = behind;
+    return true;
+  }
+  strict_ = false;
   const char* from = p;
   if (!read::pass_value(p, end_, damage_, reached_)) return false;
-  // Strings, arrays and objects have forbidden bytes escaped when copied; numbers and literals cannot.
+  // A forbidden byte in a string, an array or an object is mended; elsewhere it is damage to every reader.
   if (*from == '"' || *from == '[' || *from == '{') return true;
   const bool whole = read::find_forbidden(read::text_between(from, p)) == std::string_view::npos;
   return whole || read::say_damage(damage_, "a value was expected here");
 }
 
+void MendedEvent::mend(std::string_view event, std::int64_t at, trace::Breaches& breaches) {
+  text_.clear();
+  from_ = event.data(), end_ = from_ + event.size();
+  at_ = at;
+  breaches_ = &breaches;
+  const char* p = from_;
+  mend_fields(p, false);
+  text_.append(read::kPadding, '\0');
+}
+
+/// `p` is at the "{" of fields that an EventScanner has passed; moves past their "}".
+void MendedEvent::mend_fields(const char*& p, bool in_args) {
+  const char *damage = "", *looked = p;
+  bool first = true;
+  text_ += '{';
+  for (++p; read::next_member(p, end_, first, damage) == read::Member::key; first = false) {
+    std::string_view key;
+    read::pass_key(p, end_, key, damage);
+    text_ += first ? "\"" : ",\"";
+    read::mend_text(key, at_ + (key.data() - from_), text_, *breaches_);
+    text_ += "\":";
+    const char* value = p;
+    if (!in_args && *p == '{' && key == "args") {
+      mend_fields(p, true);
+    } else {
+      read::pass_value(p, end_, damage, looked);
+      read::mend_value(read::text_between(value, p), at_ + (value - from_), text_, *breaches_);
+    }
+  }
+  text_ += '}';
+}
+
 void EventScanner::note(std::string_view key, Span value, EventText& event, bool in_args) {
   if (in_args) return note_arg(key, value, event);
   const auto id = [&] {
-    if (event.id_count < EventText::kMaxIds) event.ids[event.id_count++] = {value, Space::link};
+    if (event.id_count < EventText::kMaxIds) event.ids[event.id_count++] = {value, Space::link, true};
   };
   switch (key.size()) {
     case 2:
@@ -128,7 +172,7 @@ void EventScanner::note_arg(std::string_view key, Span value, EventText& event) 
       return;
   }
   if (*value.begin == '[' || *value.begin == '{' || event.id_count == EventText::kMaxIds) return;
-  if (const auto space = read::id_space_of(key)) event.ids[event.id_count++] = {value, *space};
+  if (const auto space = read::id_space_of(key)) event.ids[event.id_count++] = {value, *space, false};
 }
 
 }  // namespace stepscope::merge

@@ -4,11 +4,13 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "read/blocks.h"
 #include "read/kineto/document.h"
 #include "read/merged/ids.h"
+#include "trace/breaches.h"
 
 namespace stepscope::merge {
 
@@ -30,6 +32,7 @@ struct EventText {
   struct Id {
     Span value;
     Space space;
+    bool own;  ///< the event's `id` or `bind_id`; false: an arg that names another event
   };
   static constexpr std::size_t kMaxIds = 16;
 
@@ -43,8 +46,10 @@ struct EventText {
   std::span<const Id> id_list() const { return {ids.data(), id_count}; }
 };
 
-/// Reads an id. False if it is no number, or is 0, -1 or 2^32 - 1, which mean "no id".
-bool read_id(Span value, std::int64_t& id);
+/// Reads an id. An arg's id is a number, in quotes or not; 0, -1 and 2^32 - 1 mean "no id". An event's own id
+/// may be any number from 0 on; one in quotes is hexadecimal, as in Perfetto. False if it is none of these,
+/// or has more than 18 digits.
+bool read_id(const EventText::Id& id, std::int64_t& number);
 
 /// Reads a time in microseconds, in quotes or not, as nanoseconds.
 bool read_time(Span value, std::int64_t& nanoseconds);
@@ -56,6 +61,8 @@ class EventScanner {
   Outcome scan(const char*& p, const char* limit, EventText& event);
   const char* damage() const { return damage_; }
   const char* reached() const { return reached_; }
+  /// Whether the text of the last event is strict JSON.
+  bool strict() const { return strict_; }
 
  private:
   bool fields(const char*& p, EventText& event, bool in_args);
@@ -65,9 +72,25 @@ class EventScanner {
   const char* end_ = nullptr;
   const char* damage_ = "";
   const char* reached_ = nullptr;
+  bool strict_ = true;
 };
 
-/// Connects DocumentParser to a sink: each event goes to the sink.
+/// The text of an event as strict JSON.
+class MendedEvent {
+ public:
+  void mend(std::string_view event, std::int64_t at, trace::Breaches& breaches);
+  const char* begin() const { return text_.data(); }
+  const char* end() const { return text_.data() + text_.size() - read::kPadding; }
+
+ private:
+  void mend_fields(const char*& p, bool in_args);
+  std::string text_;  ///< with padding
+  const char *from_ = nullptr, *end_ = nullptr;
+  std::int64_t at_ = 0;
+  trace::Breaches* breaches_ = nullptr;
+};
+
+/// Connects DocumentParser to a sink: each event goes to the sink, as strict JSON.
 template <class Receiver>
 class ScannedEvents {
  public:
@@ -78,14 +101,27 @@ class ScannedEvents {
     EventText event;
     const char* from = p;
     const Outcome outcome = scanner_.scan(p, limit, event);
-    if (outcome == Outcome::read) sink.take(event, block.offset + (from - block.begin()));
+    if (outcome != Outcome::read) return outcome;
+    const std::int64_t at = block.offset + (from - block.begin());
+    if (!scanner_.strict()) event = mended(event, at);
+    sink.take(event, at);
     return outcome;
   }
+  trace::Breaches breaches;
   const char* damage() const { return scanner_.damage(); }
   const char* reached() const { return scanner_.reached(); }
 
  private:
+  EventText mended(const EventText& was, std::int64_t at) {
+    mended_.mend(was.whole.text(), at, breaches);
+    EventText event;
+    const char* p = mended_.begin();
+    scanner_.scan(p, mended_.end(), event);
+    return event;
+  }
+
   EventScanner scanner_;
+  MendedEvent mended_;
 };
 
 }  // namespace stepscope::merge

@@ -37,6 +37,7 @@ std::optional<Error> survey_source(Source& source, Opener& opener, unsigned thre
     source.guess = options.guess = false;
     if (auto error = survey_once(source, opener, options, progress)) return error;
   }
+  if (source.lines) source.walked.breaches.of(trace::Breach::comma) = {};  // its format has none
   settle_kind(source);
   return std::nullopt;
 }
@@ -49,6 +50,12 @@ std::string damage_of(const Source& source) {
                           found.lost == 1 ? "" : "s");
   if (!damage.empty() && !found.losses.empty()) damage += ": " + found.losses.front().text();
   return damage;
+}
+
+std::string mended_in(const Source& source) {
+  if (!source.walked.breaches.any()) return "";
+  return "other readers refuse this text, which is mended here: " + text_of(source.walked.breaches, false) +
+         ".";
 }
 
 std::string total_of(const Source& source) {

@@ -18,6 +18,9 @@ std::optional<Error> survey_source(Source& source, Opener& opener, unsigned thre
 /// What is wrong with the source's text, "" if nothing is.
 std::string damage_of(const Source& source);
 
+/// What is mended in a strict copy of the source, a sentence, "" if nothing is.
+std::string mended_in(const Source& source);
+
 /// What was read of a source and what was lost, as JSON for readers of the file made from it.
 std::string total_of(const Source& source);
 

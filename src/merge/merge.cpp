@@ -8,6 +8,7 @@
 
 #include "base/parallel.h"
 #include "merge/first_pass.h"
+#include "merge/one_run.h"
 #include "read/files.h"
 
 namespace stepscope::merge {
@@ -80,9 +81,13 @@ Result<Merged> survey(std::vector<std::string> files, const MergeOptions& option
   merged.sources = std::move(kept);
   if (merged.sources.empty())
     return Error{fmt::format("nothing was written. {}", fmt::join(merged.notes, "\n")), ""};
+  if (!options.all_runs)
+    if (auto error = keep_one_run(merged.sources, options.run, merged.notes)) return *std::move(error);
   for (std::string& note : settle_ids(merged.sources)) merged.notes.push_back(std::move(note));
   for (std::string& note : place_sources(merged.sources, {options.align, threads, options.activity}))
     merged.notes.push_back(std::move(note));
+  if (!options.all_runs && options.align) leave_ranks_apart(merged.sources, merged.notes);
+  note_distance(merged.sources, merged.notes);
   return merged;
 }
 

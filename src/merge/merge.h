@@ -15,8 +15,10 @@
 namespace stepscope::merge {
 
 struct MergeOptions {
-  unsigned threads = 0;  ///< 0: as many as the machine has
-  bool align = true;     ///< fit the ranks' clocks to their collectives; else they stay as recorded
+  unsigned threads = 0;   ///< 0: as many as the machine has
+  bool all_runs = false;  ///< merge also files that are of another run than the others
+  std::int64_t run = 0;   ///< of several runs of a job, see read::choose_run
+  bool align = true;      ///< fit the ranks' clocks to their collectives; else they stay as recorded
   /// Stored bytes of the files, which are read twice: survey() is the first half, write_chrome() the second.
   std::function<void(std::int64_t done, std::int64_t total)> progress;
   std::function<void(const std::string& activity)> activity;
@@ -29,7 +31,7 @@ struct Merged {
 };
 
 /// Reads every source once: its ids, its times, its rank; places them on one time line. Fails when a file
-/// cannot be opened or holds no event. Execution traces are left out.
+/// cannot be opened or holds no event. Execution traces and files of other runs are left out.
 Result<Merged> survey(std::vector<std::string> files, const MergeOptions& options);
 
 /// Reads every source again and writes one Chrome JSON document, source after source. Memory holds a block of

@@ -1,5 +1,6 @@
 #include <filesystem>
 
+#include "base/kept_pipes.h"
 #include "merge/merge.h"
 #include "read/files.h"
 #include "write/output.h"
@@ -25,17 +26,16 @@ std::string ending_refused(const std::string& output) {
 
 std::string refused(const std::vector<std::string>& files, const std::string& output) {
   std::error_code error;
-  for (const std::string& file : files) {
-    if (file == "-") return "merge reads its files twice, which standard input does not allow; name a file";
+  for (const std::string& file : files)
     if (std::filesystem::equivalent(file, output, error))
       return output + ": is one of the files to merge and would be overwritten; choose another place";
-  }
   const std::string twice = read::given_twice(files);
   return twice.empty() ? "" : twice + ": is given twice; each recording can be merged once";
 }
 
 Result<Merged> merge(const std::vector<std::string>& files, const std::string& output,
                      const MergeOptions& options) {
+  const KeepPipes keep;
   auto merged = survey(files, options);
   if (!merged) return merged;
   auto file = write::Output::open(output);

@@ -1,10 +1,12 @@
 #include "merge/merge.h"
 
 #include <gtest/gtest.h>
+#include <simdjson.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "merge/rewrite.h"
 #include "read/open.h"
@@ -42,11 +44,39 @@ TEST(Rewrite, ExchangesIdsAndCopiesTheRest) {
             R"("args":{"correlation":105,"Python id":9,"name":"pid"}})");
 }
 
+TEST(Rewrite, WhatHasNoProcessGetsOne) {
+  EXPECT_EQ(rewritten({}, R"({"ph":"M"})"), R"({"pid":9,"ph":"M"})");
+  EXPECT_EQ(rewritten({}, "{ }"), R"({"pid":9 })");
+}
+
 TEST(Rewrite, KeepsWhatMeansNoId) {
   Source source;
   source.id_shift = {100, 100, 100, 100};
   const std::string args = R"("args":{"correlation":0,"External id":-1,"Ev Idx":4294967295}})";
   EXPECT_EQ(rewritten(source, R"({"pid":9,"tid":8,)" + args), R"({"pid":9,"tid":8,)" + args);
+}
+
+TEST(Rewrite, GivesEachEventsOwnIdANumberThatNoOtherSourceHas) {
+  const auto id_of = [](const std::string& id, bool stay = false) {
+    Source source;
+    source.id_shift = {100, 0, 0, 0};
+    source.ids_stay[0] = stay;
+    const std::string text = rewritten(source, R"({"ph":"s","pid":9,"tid":8,"id":)" + id + "}");
+    return text.substr(text.find("\"id\":") + 5);
+  };
+  EXPECT_EQ(id_of("7"), "107}");
+  EXPECT_EQ(id_of("0"), "100}");
+  EXPECT_EQ(id_of(R"("0x1f")"), "131}");
+  EXPECT_EQ(id_of(R"("1F")"), "131}");
+  EXPECT_EQ(id_of("null"), "null}");
+  std::set<std::string> hashes;
+  for (const char* odd :
+       {"-1", "18446744073709551615", R"("ffffffffffffffff")", R"("a.b")", R"("")", "1.5"}) {
+    EXPECT_TRUE(id_of(odd).starts_with(R"("0x)")) << odd;
+    hashes.insert(id_of(odd));
+  }
+  hashes.insert(id_of("7", true));
+  EXPECT_EQ(hashes.size(), 7u);
 }
 
 TEST(Rewrite, MapsStartAndEndEachForItself) {
@@ -167,6 +197,55 @@ TEST(Merge, KeepsAForeignRecordingOutOfTheRanks) {
   ASSERT_EQ(trace->ranks.size(), 1u);
   EXPECT_EQ(trace->ranks[0].events.size(), 2u);
   ASSERT_FALSE(trace->notes.empty());
+}
+
+TEST(Merge, WritesStrictJsonAndSaysWhatItMended) {
+  const Folder folder;
+  std::string text = rank_file(0, 5);
+  text.insert(1, R"("odd":[1,],)");
+  text.replace(text.find("gemm"), 4, R"(\Umm)");
+  text.insert(text.find("]}"),
+              R"(,,{"ph":"X","cat":"cpu_op","name":"n","pid":70,"tid":070,"ts":1700000000000040,)"
+              R"("dur":1,"args":{"a":nan,"correlation":07}},)");
+  for (const unsigned threads : {1u, 4u}) {
+    MergeOptions options;
+    options.threads = threads;
+    auto merged = survey({folder.write("a.json", text)}, options);
+    ASSERT_TRUE(merged.ok());
+    std::string out;
+    ASSERT_FALSE(write_chrome(*merged, options, false, [&](std::string_view piece) {
+      out += piece;
+      return true;
+    }));
+    ASSERT_EQ(merged->notes.size(), 1u);
+    EXPECT_EQ(
+        merged->notes[0],
+        "a.json: other readers refuse this text, which is mended here: 1 value that is no JSON, such as "
+        "NaN; 2 numbers with a leading zero or a bare point; 1 escape that JSON does not know; 3 commas "
+        "too many or missing.");
+    simdjson::dom::parser parser;
+    EXPECT_EQ(parser.parse(out).error(), simdjson::SUCCESS) << out;
+    EXPECT_NE(out.find(R"("args":{"a":"nan","correlation":)"), std::string::npos) << out;
+    EXPECT_NE(out.find(R"("head":{"distributedInfo":{"rank":0},"odd":[1]})"), std::string::npos) << out;
+  }
+}
+
+TEST(Merge, FindsNothingToMendInPlainFiles) {
+  const Folder folder;
+  std::string events;
+  for (int i = 0; i < 60'000; ++i)
+    events += (i == 0 ? "" : ",\n") +
+              (R"({"ph":"X","cat":"cpu_op","name":"caf\u00e9 é","pid":7,"tid":7,"ts":)" + std::to_string(i) +
+               R"(,"dur":1,"args":{"Input Dims":[[1, 2], []],"x":-1.5e3,"y":null}})");
+  const std::string path = folder.write("a.json", R"({"schemaVersion":1, "traceEvents":[)" + events + "]}");
+  for (const unsigned threads : {1u, 4u}) {
+    MergeOptions options;
+    options.threads = threads;
+    const auto merged = survey({path}, options);
+    ASSERT_TRUE(merged.ok());
+    EXPECT_GT(merged->sources[0].found.by_block.size(), 2u);
+    EXPECT_EQ(text_of(merged->sources[0].walked.breaches, true), "");
+  }
 }
 
 TEST(Merge, SaysWhichPartOfACutFileIsLost) {

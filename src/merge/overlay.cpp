@@ -231,7 +231,7 @@ Result<Overlaid> write_overlay(const std::string& path, const report::Drawing& d
     return Error{"changed while it was read; overlay it again when the job is done", path};
   drawn_events(drawing, [&](std::string_view text) { output.write(text); });
   output.write(overlay_mark(drawing) + "\n]}\n");
-  return Overlaid{source->found.events, damage_of(*source)};
+  return Overlaid{source->found.events, damage_of(*source), mended_in(*source)};
 }
 
 }  // namespace stepscope::merge

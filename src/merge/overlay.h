@@ -21,6 +21,7 @@ struct OverlayOptions {
 struct Overlaid {
   std::int64_t events = 0;  ///< events of the recording
   std::string damage;       ///< damage of the recording's text, which the copy leaves out; "" if none
+  std::string mended;       ///< a sentence: what of the text was no strict JSON; "" if all was
 };
 
 /// Writes Chrome JSON: the file's own keys, its events unchanged and in order, with one more arg on those of

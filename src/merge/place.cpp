@@ -149,20 +149,6 @@ void place_relative(std::vector<Source>& sources, std::vector<std::string>& note
   }
 }
 
-/// Notes recordings that are a day or more apart: a merged picture of two jobs is mostly empty.
-void note_distance(const std::vector<Source>& sources, std::vector<std::string>& notes) {
-  constexpr std::int64_t kDay = 86'400'000'000'000;
-  const Source* first = nullptr;
-  for (const Source& source : sources) {
-    if (source.found.first_time == trace::kNoTime) continue;
-    if (first == nullptr) first = &source;
-    const std::int64_t days = (source.place(first_of(source)) - first->place(first_of(*first))) / kDay;
-    if (days != 0)
-      notes.push_back(fmt::format("{} was recorded {} days {} {}; check that both are of one job.",
-                                  source.name, std::abs(days), days > 0 ? "after" : "before", first->name));
-  }
-}
-
 }  // namespace
 
 std::vector<std::string> place_sources(std::vector<Source>& sources, const PlaceOptions& options) {
@@ -174,8 +160,20 @@ std::vector<std::string> place_sources(std::vector<Source>& sources, const Place
   if (options.align && ranks > 1 && any_new) align(sources, options, notes);
   join(sources, options.align);
   place_relative(sources, notes);
-  note_distance(sources, notes);
   return notes;
+}
+
+void note_distance(const std::vector<Source>& sources, std::vector<std::string>& notes) {
+  constexpr std::int64_t kDay = 86'400'000'000'000;
+  const Source* first = nullptr;
+  for (const Source& source : sources) {
+    if (source.found.first_time == trace::kNoTime) continue;
+    if (first == nullptr) first = &source;
+    const std::int64_t days = (source.place(first_of(source)) - first->place(first_of(*first))) / kDay;
+    if (days != 0)
+      notes.push_back(fmt::format("{} was recorded {} days {} {}; check that both are of one job.",
+                                  source.name, std::abs(days), days > 0 ? "after" : "before", first->name));
+  }
 }
 
 std::int64_t base_of(const std::vector<Source>& sources) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/key_hash.h"
 #include "base/text.h"
 #include "read/json_text.h"
 
@@ -30,19 +31,6 @@ void append_microseconds(std::int64_t ns, std::string& out) {
   out.append(fraction, sizeof fraction);
 }
 
-void escape_forbidden(std::string& text) {
-  const std::size_t first = read::find_forbidden(text);
-  if (first == std::string::npos) return;
-  std::string escaped = text.substr(0, first);
-  for (const char c : std::string_view(text).substr(first)) {
-    if (read::is_forbidden(c))
-      append_json_escape(escaped, static_cast<unsigned char>(c));
-    else
-      escaped += c;
-  }
-  text = std::move(escaped);
-}
-
 void Rewriter::append(const EventText& event, std::string& out) {
   scratch_.clear();
   change_count_ = 0;
@@ -57,7 +45,10 @@ void Rewriter::append(const EventText& event, std::string& out) {
             [](const Change& a, const Change& b) { return a.at.begin < b.at.begin; });
   out += ",\n{";
   const char* from = event.whole.begin + 1;
-  if (!event.pid && last_lane_ != nullptr) out += "\"pid\":" + last_lane_->pid + ",";
+  if (!event.pid && last_lane_ != nullptr) {
+    const bool empty = *read::skip_space(from) == '}';
+    out += "\"pid\":" + last_lane_->pid + (empty ? "" : ",");
+  }
   for (std::size_t i = 0; i < change_count_; ++i) {
     const Change& c = changes_[i];
     if (c.at.begin < from) continue;  // skipped: the key occurs twice
@@ -109,14 +100,24 @@ void Rewriter::change_lane(const EventText& event) {
 void Rewriter::change_ids(const EventText& event) {
   for (const EventText::Id& id : event.id_list()) {
     std::int64_t value = 0;
-    const std::int64_t shift = source_.id_shift[static_cast<std::size_t>(id.space)];
-    if (read_id(id.value, value)) {
-      if (shift != 0) change_number(id.value, value + shift);
-    } else if (*id.value.begin == '"' &&
-               id.value.bare().find_first_not_of("0123456789-") != std::string_view::npos) {
+    const auto space = static_cast<std::size_t>(id.space);
+    const bool number = read_id(id, value);
+    if (id.own && *id.value.begin <= '9')  // null stays
+      change_own_id(id, number && !source_.ids_stay[space] ? value + source_.id_shift[space] : -1);
+    else if (number && source_.id_shift[space] != 0)
+      change_number(id.value, value + source_.id_shift[space]);
+    else if (!number && *id.value.begin == '"' &&
+             id.value.bare().find_first_not_of("0123456789-") != std::string_view::npos)
       change(id.value, fmt::format("\"{}.{}\"", source_.processes.front().pid, id.value.bare()));
-    }
   }
+}
+
+/// `number` is below 2^53, or -1: then the id becomes a hash of the source and the text, above all numbers.
+void Rewriter::change_own_id(const EventText::Id& id, std::int64_t number) {
+  if (number >= 0) return change(id.value, fmt::format_int(number).c_str());
+  const auto text = static_cast<std::int64_t>(hash_of(id.value.bare(), kFixedSeed));
+  const std::uint64_t hash = hash_of_all(kFixedSeed, source_.processes.front().pid, text);
+  change(id.value, fmt::format("\"0x{:x}\"", hash | std::uint64_t{1} << 63));
 }
 
 const Process* Rewriter::process() const {

@@ -29,6 +29,7 @@ class Rewriter {
   void change_times(const EventText& event);
   void change_lane(const EventText& event);
   void change_ids(const EventText& event);
+  void change_own_id(const EventText::Id& id, std::int64_t number);
   void change_name(const EventText& event);
   const Process* process() const;  ///< the process of the event being changed
 
@@ -40,9 +41,6 @@ class Rewriter {
   LaneText last_text_;
   const LaneIds* last_lane_ = nullptr;
 };
-
-/// Escapes bytes that JSON forbids, so that a forbidden byte in a merged file is damage.
-void escape_forbidden(std::string& text);
 
 /// `ns` as decimal microseconds.
 void append_microseconds(std::int64_t ns, std::string& out);

@@ -159,7 +159,8 @@ void shift_ids(std::vector<Source>& sources, std::vector<std::string>& notes) {
       const IdRange& range = source.found.ids[s];
       if (range.empty()) continue;
       if (range.high - range.low > kSafeId - next) {
-        large.insert(source.name);  // numbers drawn at random: no two sources share one
+        large.insert(source.name);
+        source.ids_stay[s] = true;
         continue;
       }
       if (next <= kNoId && range.high - range.low + next >= kNoId) next = kNoId + 1;
@@ -168,7 +169,7 @@ void shift_ids(std::vector<Source>& sources, std::vector<std::string>& notes) {
     }
   }
   for (const std::string& name : large)
-    notes.push_back(name + ": its ids span more than 2^53 numbers and were kept unchanged.");
+    notes.push_back(name + ": its ids span more than 2^53 numbers; those in args were kept unchanged.");
 }
 
 }  // namespace

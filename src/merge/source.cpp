@@ -8,6 +8,7 @@
 #include "read/kineto/kind.h"
 #include "read/rank_numbers.h"
 #include "read/recording_text.h"
+#include "read/strict/mend.h"
 
 namespace stepscope::merge {
 namespace {
@@ -23,6 +24,16 @@ bool has_torch_head(const read::TopLevel& head) {
                                         "baseTimeNanoseconds", "traceName"};
   return std::any_of(std::begin(kKeys), std::end(kKeys),
                      [&](std::string_view key) { return !member(head, key).empty(); });
+}
+
+/// The text of a top-level key or value as strict JSON; the first pass has counted what that mends.
+template <class Mend>
+std::string strict(std::string_view text, Mend mend) {
+  std::string padded(text), out;
+  padded.append(read::kPadding, '\0');
+  trace::Breaches counted;
+  mend(std::string_view(padded.data(), text.size()), 0, out, counted);
+  return out;
 }
 
 /// Whether categories are those of torch's profiler. Others write "cpu_op" too, with a "gpu_op" of their own.
@@ -100,7 +111,9 @@ Result<std::vector<Source>> sources_of(const std::vector<std::string>& files) {
 }
 
 void settle_kind(Source& source) {
-  source.head = source.walked.top_level;
+  source.head.clear();
+  for (const auto& [key, value] : source.walked.top_level)
+    source.head.emplace_back(strict(key, read::mend_text), strict(value, read::mend_value));
   std::stable_sort(source.head.begin(), source.head.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   constexpr std::int64_t kMaxBase = 4'000'000'000'000'000'000;

@@ -71,6 +71,7 @@ struct Source {
   std::vector<Thread> threads;     ///< threads that got another number
   std::unordered_map<LaneText, LaneIds> lanes;
   std::array<std::int64_t, kSpaces> id_shift{};
+  std::array<bool, kSpaces> ids_stay{};  ///< its range of ids is too large to be shifted
 
   bool relative() const;
 };

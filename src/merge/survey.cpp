@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "read/json_members.h"
+#include "read/kineto/kind.h"
 #include "read/losses.h"
 
 namespace stepscope::merge {
@@ -43,21 +44,27 @@ void Survey::take(const EventText& event, std::int64_t at) {
   }
   for (const EventText::Id& id : event.id_list()) {
     std::int64_t value = 0;
-    if (!read_id(id.value, value)) continue;
+    if (!read_id(id, value)) continue;
     IdRange& range = ids[static_cast<std::size_t>(id.space)];
     range.low = std::min(range.low, value);
     range.high = std::max(range.high, value);
   }
   const char kind = event.kind();
   if (kind == 'M') return take_names(event);
-  std::int64_t time = 0;
+  const std::string_view category = event.category.bare();
+  if (category != last_category_) {
+    last_category_ = category;
+    on_device_ = trace::is_device_row(read::kind_of_category(category));
+    if (categories.size() < kMaxCategories) categories.emplace(category);
+  }
+  std::int64_t time = 0, duration = 0;
   if (read_time(event.time, time)) {
     rows += kind != 's' && kind != 't' && kind != 'f';
     if (first_time == trace::kNoTime || time < first_time) first_time = time;
+    if (read_time(event.duration, duration) && duration > 0) time += duration;
+    std::int64_t& last = on_device_ ? last_any_end : last_host_end;
+    last = std::max(last, time);
   }
-  const std::string_view category = event.category.bare();
-  if (category != last_category_ && categories.size() < kMaxCategories)
-    categories.emplace(last_category_ = category);
   if (event.args_rank && rank_at < 0) {
     rank = read::integer_of(event.args_rank.text(), -1);
     rank_at = rank < 0 ? -1 : at;
@@ -91,6 +98,8 @@ void Survey::add(Survey&& block, std::uint32_t index) {
   for (trace::Loss& loss : block.losses) read::describe(losses, std::move(loss));
   if (block.first_time != trace::kNoTime && (first_time == trace::kNoTime || block.first_time < first_time))
     first_time = block.first_time;
+  last_host_end = std::max(last_host_end, block.last_host_end);
+  last_any_end = std::max(last_any_end, block.last_any_end);
   for (std::size_t s = 0; s < kSpaces; ++s) {
     ids[s].low = std::min(ids[s].low, block.ids[s].low);
     ids[s].high = std::max(ids[s].high, block.ids[s].high);

@@ -43,11 +43,15 @@ struct Survey {
   std::vector<trace::Loss> losses;           ///< the first few
   std::int64_t rows = 0;                     ///< events with a usable time, except ends of arrows
   std::int64_t first_time = trace::kNoTime;  ///< ns, as in the file
+  std::int64_t last_host_end = trace::kNoTime, last_any_end = trace::kNoTime;  ///< ns, as in the file
   std::array<IdRange, kSpaces> ids;
   std::unordered_map<LaneText, std::int64_t> lanes;  ///< by lane: where in the text it first occurs
   std::map<std::string, ProcessNames> processes;     ///< by ident_of their pid
   std::set<std::string, std::less<>> categories;     ///< the first few hundred
   std::int64_t rank = -1, rank_at = -1;  ///< the rank that its collectives name, and where they first do
+
+  /// The last end of an event of the host, else of any; as Rank::last_end.
+  std::int64_t last_end() const { return last_host_end != trace::kNoTime ? last_host_end : last_any_end; }
 
   // Called with the events of a block.
   void take(const EventText& event, std::int64_t at);
@@ -58,6 +62,7 @@ struct Survey {
   void take_names(const EventText& event);
   LaneText last_lane_;
   std::string last_category_;
+  bool on_device_ = false;  ///< events of that category are
 };
 
 }  // namespace stepscope::merge

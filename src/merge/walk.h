@@ -26,6 +26,7 @@ struct Walked {
   read::TopLevel top_level;  ///< of documents read by one thread, or with all keys before and after the list
   std::int64_t text_bytes = 0;
   bool complete = false;
+  trace::Breaches breaches;   ///< of strict JSON, in all of the text
   bool guessed_right = true;  ///< false: discard the results and walk again without guessing
 };
 
@@ -63,6 +64,7 @@ Walked walk_serially(ByteSource& source, const WalkOptions& options, Make make, 
   walked.top_level = std::move(parser.top_level);
   walked.text_bytes = reader.bytes_read();
   walked.complete = detail::whole(parser, options.lines);
+  walked.breaches = parser.breaches();
   return walked;
 }
 
@@ -91,6 +93,8 @@ Walked walk_in_parallel(ByteSource& source, const WalkOptions& options, Make mak
     read::Block block;
     try {
       while (!wrong && reader.next(block)) read_block(parser, block);
+      const std::lock_guard lock(mutex);
+      walked.breaches.add(parser.breaches());
     } catch (...) {
       wrong = true;
       fail();

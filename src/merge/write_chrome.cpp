@@ -50,7 +50,6 @@ std::string head_of(const Source& source) {
   std::string text;
   for (const auto& [key, value] : source.head)
     text += fmt::format("{}\"{}\":{}", text.empty() ? "" : ",", key, value);
-  escape_forbidden(text);
   return "{" + text + "}";
 }
 
@@ -125,7 +124,6 @@ std::optional<Error> write_section(const Source& source, Opener& opener, std::in
       **bytes, {threads, source.guess, source.lines, {}},
       [&](std::uint32_t) { return ChromeSection(source, base_ns); },
       [&](ChromeSection&& block, std::uint32_t index, std::int64_t stored) {
-        escape_forbidden(block.text);
         output.write(index, block.text);
         const std::lock_guard lock(mutex);
         if (progress) progress(stored);
@@ -157,6 +155,9 @@ std::optional<Error> write_chrome(Merged& merged, const MergeOptions& options, b
     if (last) done += read::stored_size(source.path);
   }
   output.write(document_tail(merged.sources));
+  for (const Source& source : merged.sources)
+    if (const std::string mended = mended_in(source); !mended.empty())
+      merged.notes.push_back(source.name + ": " + mended);
   return std::nullopt;
 }
 

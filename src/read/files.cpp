@@ -139,7 +139,6 @@ Result<std::vector<std::string>> files_of(std::span<const std::string> paths,
 
 std::vector<std::string> take_execution_traces(std::vector<std::string>& files) {
   const auto is_one = [](const std::string& path) {
-    if (path == "-") return false;
     auto source = open_bytes(path);
     return source && is_execution_trace(peek(*source, kHead));
   };
@@ -178,7 +177,7 @@ Result<Parsed> parse_file(const std::string& path, const KinetoOptions& options)
         path};
   if (is_execution_trace(head)) return execution_trace_alone(path == "-" ? "standard input" : path);
   if (const auto error = perfetto_error(head, path)) return *error;
-  if (path != "-" && head.starts_with(kMergedStart)) {
+  if (head.starts_with(kMergedStart)) {
     auto merged = MergedFile::open(path);
     if (!merged) return merged.error();
     return parse_merged(path, std::move(**merged), options);

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/byte_source.h"
+#include "base/kept_pipes.h"
 #include "base/parallel.h"
 #include "derive/derive.h"
 #include "read/execution_trace/execution_trace.h"
@@ -28,6 +29,7 @@ void add_execution_trace(trace::Trace& trace, const std::string& path) {
 }  // namespace
 
 Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions& options) {
+  const KeepPipes keep;
   auto files = files_of(paths, kReadable);
   if (!files) return files.error();
   if (auto error = misnamed(*files)) return *std::move(error);

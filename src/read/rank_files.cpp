@@ -89,6 +89,7 @@ class Told {
 
 Result<RankFiles> RankFiles::survey(std::span<const std::string> paths, const OpenOptions& options,
                                     const Visit& visit) {
+  RankFiles out;
   auto files = files_of(paths, kReadable);
   if (!files) return files.error();
   if (auto error = misnamed(*files)) return *std::move(error);
@@ -121,7 +122,6 @@ Result<RankFiles> RankFiles::survey(std::span<const std::string> paths, const Op
       of.ranks.emplace_back(head_of(one.ranks.front()), Origin{f, i, place});
     }
   });
-  RankFiles out;
   std::map<std::string, std::deque<Origin>> origins;
   std::size_t left_out = 0;
   for (OfFile& of : read) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/kept_pipes.h"
 #include "base/result.h"
 #include "read/open.h"
 #include "trace/trace.h"
@@ -41,6 +42,7 @@ class RankFiles {
   struct Origin {
     std::size_t file, index, place;
   };
+  KeepPipes keep_;  // visit() reads the files again
   std::vector<std::string> files_;
   trace::Trace heads_;
   std::vector<Origin> origins_;  // by rank of the heads

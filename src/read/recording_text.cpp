@@ -54,9 +54,10 @@ class Handover {
 
 class RecordingText : public ByteSource {
  public:
-  RecordingText(std::vector<char> bytes, record::Recording recording, record::Workers workers)
+  RecordingText(std::vector<char> bytes, record::Recording recording, record::Workers workers, bool again)
       : bytes_(std::move(bytes)), recording_(std::move(recording)), workers_(std::move(workers)) {
     stored_size = static_cast<std::int64_t>(bytes_.size());
+    reopens = again;
     for (const ByteFault& fault : recording_.faults()) add_fault(fault.offset, fault.reason, fault.bytes);
     for (const std::string& note : workers_.notes()) add_fault(0, note);
     writer_ = std::thread([this] {
@@ -111,8 +112,8 @@ Result<std::unique_ptr<ByteSource>> recording_text(std::unique_ptr<ByteSource> r
   auto opened = record::Recording::open(bytes);
   if (!opened) return Error{opened.error().message, path, opened.error().byte};
   record::Workers workers = path == "-" ? record::Workers{} : record::workers_of(path, *opened);
-  return std::unique_ptr<ByteSource>(
-      std::make_unique<RecordingText>(std::move(bytes), std::move(*opened), std::move(workers)));
+  return std::unique_ptr<ByteSource>(std::make_unique<RecordingText>(std::move(bytes), std::move(*opened),
+                                                                     std::move(workers), recording->reopens));
 }
 
 Result<std::unique_ptr<ByteSource>> open_as_text(const std::string& path) {

@@ -7,7 +7,8 @@
 #include <map>
 #include <tuple>
 
-#include "base/key_hash.h"
+#include "report/utf8.h"
+#include "write/perfetto_flows.h"
 #include "write/perfetto_packets.h"
 #include "write/protobuf.h"
 
@@ -24,13 +25,6 @@ using Texts = PerfettoPackets::Texts;
 
 constexpr std::uint64_t kOfSequence = std::uint64_t{1} << 40;
 
-/// One end of a flow, and the slice that contains it.
-struct FlowEnd {
-  Row row;
-  std::uint64_t id;
-  bool last;
-};
-
 class RankWriter {
  public:
   RankWriter(const trace::Trace& trace, const trace::Rank& rank, const PerfettoOptions& options,
@@ -45,7 +39,9 @@ class RankWriter {
     if (rank_.events.size() == 0) return count_;
     const auto first = std::min_element(rank_.events.start.begin(), rank_.events.start.end());
     packets_.clocks(options_.time(*first));
-    find_flows();
+    flows_ = flows_of(rank_, options_.sequence * kOfSequence, options_.time);
+    count_.flows = std::ssize(flows_.ends);
+    count_.loose_flows = flows_.loose;
     for (const trace::Track& track : rank_.tracks)
       if (track.begin != track.end && !packets_.closed()) write_track(track);
     packets_.flush();
@@ -65,7 +61,7 @@ class RankWriter {
     std::string process, descriptor;
     put_integer(Process::pid, lane.pid, process);
     put_integer(Process::sort_index, lane.sort, process);
-    put_bytes(Process::name, lane.process, process);
+    put_bytes(Process::name, report::valid_utf8(lane.process), process);
     put_integer(TrackDescriptor::uuid, static_cast<std::int64_t>(next_uuid_++), descriptor);
     put_bytes(TrackDescriptor::process, process, descriptor);
     put_integer(TrackDescriptor::child_order, TrackDescriptor::explicit_order, descriptor);
@@ -86,7 +82,7 @@ class RankWriter {
     std::string descriptor;
     put_integer(TrackDescriptor::uuid, static_cast<std::int64_t>(uuid), descriptor);
     put_integer(TrackDescriptor::parent, static_cast<std::int64_t>(process), descriptor);
-    const std::string name = title(track, lane);
+    const std::string name = report::valid_utf8(title(track, lane));
     if (track.side == trace::Track::Side::host && part == 0) {
       std::string thread;
       put_integer(Thread::pid, lane.pid, thread);
@@ -109,7 +105,8 @@ class RankWriter {
     std::string descriptor;
     put_integer(TrackDescriptor::uuid, static_cast<std::int64_t>(next_uuid_++), descriptor);
     put_integer(TrackDescriptor::parent, static_cast<std::int64_t>(process), descriptor);
-    put_bytes(TrackDescriptor::name, fmt::format("{} {}", trace_.text(name), trace_.text(key)), descriptor);
+    put_bytes(TrackDescriptor::name,
+              report::valid_utf8(fmt::format("{} {}", trace_.text(name), trace_.text(key))), descriptor);
     put_bytes(TrackDescriptor::counter, "", descriptor);
     packets_.describe(descriptor);
     return found->second;
@@ -221,43 +218,10 @@ class RankWriter {
     });
   }
 
-  /// The innermost slice of `track` that contains `time`, or kNoRow.
-  Row slice_at(const trace::Track& track, std::int64_t time) const {
-    constexpr Row kMaxTried = 1024;  // earlier rows to check
-    const trace::EventTable& e = rank_.events;
-    const auto begin = e.start.begin() + track.begin, end = e.start.begin() + track.end;
-    Row row = static_cast<Row>(std::upper_bound(begin, end, time) - e.start.begin());
-    for (Row tried = 0; row > track.begin && tried < kMaxTried; ++tried) {
-      --row;
-      const bool slice =
-          e.kind[row] != Kind::counter && e.kind[row] != Kind::instant && e.kind[row] != Kind::memory;
-      if (slice && e.end[row] >= time) return row;
-    }
-    return trace::kNoRow;
-  }
-
-  void find_flows() {
-    const trace::FlowTable& flows = rank_.flows;
-    for (std::size_t i = 0; i < flows.time.size(); ++i) {
-      const Row row = slice_at(rank_.tracks[flows.track[i]], flows.time[i]);
-      if (row == trace::kNoRow) {
-        ++count_.loose_flows;
-        continue;
-      }
-      const std::uint64_t space = hash_of(trace_.text(flows.category[i]), kFixedSeed) + options_.sequence;
-      const std::uint64_t id = hash_of(flows.id[i] ^ static_cast<std::int64_t>(space), kFixedSeed);
-      flow_ends_.push_back({row, id == 0 ? 1 : id, flows.phase[i] == 'f'});
-      ++count_.flows;
-    }
-    std::sort(flow_ends_.begin(), flow_ends_.end(), [](const FlowEnd& a, const FlowEnd& b) {
-      return std::tie(a.row, a.last, a.id) < std::tie(b.row, b.last, b.id);
-    });
-  }
-
   void put_flows(Row row) {
-    auto at = std::lower_bound(flow_ends_.begin(), flow_ends_.end(), row,
+    auto at = std::lower_bound(flows_.ends.begin(), flows_.ends.end(), row,
                                [](const FlowEnd& flow, Row r) { return flow.row < r; });
-    for (; at != flow_ends_.end() && at->row == row; ++at)
+    for (; at != flows_.ends.end() && at->row == row; ++at)
       put_fixed(at->last ? TrackEvent::flow_end : TrackEvent::flow, at->id, message_);
   }
 
@@ -270,7 +234,7 @@ class RankWriter {
   std::map<std::int64_t, std::uint64_t> processes_;  // by pid
   std::map<std::tuple<const trace::Track*, StringId, StringId>, std::uint64_t> counters_;
   std::map<StringId, std::int64_t> shifts_;
-  std::vector<FlowEnd> flow_ends_;
+  Flows flows_;
   std::string message_, annotation_;
   PerfettoCount count_;
 };

@@ -29,7 +29,7 @@ struct PerfettoOptions {
 
 struct PerfettoCount {
   std::int64_t slices = 0, instants = 0, counters = 0;  ///< rows written; a slice takes two packets
-  std::int64_t flows = 0;                               ///< ends of flows inside a slice
+  std::int64_t flows = 0;                               ///< ends of arrows between slices
   std::int64_t loose_flows = 0;                         ///< ends outside any slice: left out
   std::int64_t not_numbers = 0;                         ///< counters without a number: left out
 };

@@ -1,5 +1,6 @@
 #include "write/perfetto_packets.h"
 
+#include "report/utf8.h"
 #include "write/protobuf.h"
 
 namespace stepscope::write {
@@ -74,7 +75,7 @@ std::uint64_t PerfettoPackets::number_of(Texts kind, trace::StringId text) {
   defined[text] = true;
   std::string entry;
   put_integer(Interned::id, static_cast<std::int64_t>(number), entry);
-  put_bytes(Interned::text, strings_[text], entry);
+  put_bytes(Interned::text, report::valid_utf8(strings_[text]), entry);
   put_bytes(kFieldOf[static_cast<std::size_t>(kind)], entry, interned_);
   return number;
 }

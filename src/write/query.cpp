@@ -36,7 +36,9 @@ std::string lower(std::string text) {
 
 /// Creates only the tables that the query mentions.
 std::optional<Error> fill(Database& database, const trace::Trace& trace,
-                          std::span<const QueriedReport> reports, const std::string& query) {
+                          std::span<const QueriedReport> reports, std::string query) {
+  for (const TraceTable& table : trace_tables())
+    if (!table.view.empty() && mentions(query, table.name)) query += " " + lower(std::string(table.view));
   for (const TraceTable& table : trace_tables())
     if (mentions(query, table.name))
       if (auto error = database.add(table.name, trace)) return error;
@@ -74,15 +76,15 @@ const report::Sheet<ListedColumn> kColumnSheet{"Tables",
 
 }  // namespace
 
-Result<Answer> query(const trace::Trace& trace, std::span<const QueriedReport> reports,
-                     const std::string& query, const QueryOptions& options) {
+Result<std::vector<Answer>> query(const trace::Trace& trace, std::span<const QueriedReport> reports,
+                                  const std::string& queries, const QueryOptions& options) {
   auto database = Database::in_memory();
   if (!database) return database.error();
   database->on_progress(options.progress);
-  if (const auto error = fill(*database, trace, reports, lower(query))) return *error;
-  auto answer = database->ask(query, options.limits);
-  if (!answer) return Error{explained(answer.error().message, reports, options.how_to_list), ""};
-  return answer;
+  if (const auto error = fill(*database, trace, reports, lower(queries))) return *error;
+  auto answers = database->ask(queries, options.limits);
+  if (!answers) return Error{explained(answers.error().message, reports, options.how_to_list), ""};
+  return answers;
 }
 
 report::Report queried_tables(std::span<const QueriedReport> reports) {

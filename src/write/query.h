@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "report/table.h"
@@ -25,8 +26,9 @@ struct QueryOptions {
   std::function<void()> progress;  ///< called from time to time; may be empty
 };
 
-Result<Answer> query(const trace::Trace& trace, std::span<const QueriedReport> reports,
-                     const std::string& query, const QueryOptions& options);
+/// Runs each query of `queries`, which semicolons separate.
+Result<std::vector<Answer>> query(const trace::Trace& trace, std::span<const QueriedReport> reports,
+                                  const std::string& queries, const QueryOptions& options);
 
 /// Every table and column that a query may name.
 report::Report queried_tables(std::span<const QueriedReport> reports);

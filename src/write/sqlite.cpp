@@ -86,7 +86,7 @@ Result<Database> Database::in_memory() {
   sqlite3* handle = nullptr;
   const int code = sqlite3_open_v2(":memory:", &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   Database database(handle);
-  if (code != SQLITE_OK) return database.state_->error();
+  if (code != SQLITE_OK || !add_functions(handle)) return database.state_->error();
   return database;
 }
 
@@ -131,6 +131,11 @@ std::optional<Error> Database::fill(std::string_view table, const std::vector<st
 std::optional<Error> Database::add(std::string_view table, const trace::Trace& trace) {
   for (const TraceTable& known : trace_tables()) {
     if (known.name != table) continue;
+    if (!known.view.empty()) {
+      if (!state_->run(fmt::format("CREATE VIEW {} AS {}", sql_name(table), known.view)))
+        return state_->error();
+      return std::nullopt;
+    }
     std::vector<std::string> columns;
     for (const ColumnNote& c : known.columns) columns.push_back(sql_name(c.name) + " " + std::string(c.type));
     auto error = fill(table, columns, [&](RowSink& sink) { put_rows(table, trace, sink); });

@@ -52,9 +52,10 @@ class Database {
   /// if any.
   std::optional<Error> finish();
 
-  /// Runs one SELECT. Anything that would write, attach or load is refused. Columns that end in _ns, _bytes
-  /// or _share get that unit. Rows beyond the limit are counted, up to a million in all.
-  Result<Answer> ask(const std::string& query, const AskLimits& limits = {});
+  /// Runs each SELECT of `queries`. Anything that would write, attach or load is refused. Columns that end in
+  /// _ns, _bytes or _share get that unit. Rows beyond the limit are counted, up to a million in all. The time
+  /// limit is for all of them.
+  Result<std::vector<Answer>> ask(const std::string& queries, const AskLimits& limits = {});
 
  private:
   explicit Database(sqlite3* handle);
@@ -73,9 +74,10 @@ struct TraceTable {
   std::string_view name;
   std::string_view one_line;
   std::span<const ColumnNote> columns;
+  std::string_view view{};  ///< of a view: its SELECT, from tables before it; else empty
 };
 
-/// event, arg, track, rank, step, device, flow.
+/// event, arg, track, rank, step, device, flow; and the views kernel and ranks.
 std::span<const TraceTable> trace_tables();
 
 /// "steps" for the first table of the report `steps`, "steps_average_step" for its table "Average step".

@@ -134,23 +134,13 @@ Error too_slow(std::chrono::milliseconds time) {
           ""};
 }
 
-}  // namespace
+const Error kOnlySelect{"only SELECT is allowed: the tables cannot be changed", ""};
 
-Result<Answer> Database::ask(const std::string& query, const AskLimits& limits) {
-  // The authorizer stays on while the query runs. Statements without columns (VACUUM INTO, BEGIN) are
-  // refused.
+/// All rows of a statement that only reads.
+Result<Answer> answer_of(sqlite3* db, Statement& statement, const AskLimits& limits) {
   constexpr std::size_t kMaxCounted = 1'000'000;
-  const Guarded guarded(state_->handle, state_->deadline, limits.time);
-  Statement statement(state_->handle, query);
-  const int wrong = sqlite3_errcode(state_->handle);
-  const Error only_select{"only SELECT is allowed: the tables cannot be changed", ""};
-  if (wrong == SQLITE_AUTH) return only_select;
-  if (statement.get() == nullptr)
-    return wrong == SQLITE_OK ? Error{"the query is empty", ""} : Error{sqlite3_errmsg(state_->handle), ""};
-  if (statement.tail().find_first_not_of(" \t\r\n;") != std::string_view::npos)
-    return Error{"only one query at a time: there is text after the first query", ""};
   const auto columns = static_cast<std::size_t>(sqlite3_column_count(statement.get()));
-  if (columns == 0 || sqlite3_stmt_readonly(statement.get()) == 0) return only_select;
+  if (columns == 0 || sqlite3_stmt_readonly(statement.get()) == 0) return kOnlySelect;
   std::vector<Growing> growing(columns);
   Answer answer;
   int code = statement.step();
@@ -164,9 +154,31 @@ Result<Answer> Database::ask(const std::string& query, const AskLimits& limits) 
   const bool enough = limits.rows != 0 && answer.rows >= limits.rows;
   if (code == SQLITE_INTERRUPT && !enough) return too_slow(limits.time);
   if (code != SQLITE_DONE && code != SQLITE_ROW && code != SQLITE_INTERRUPT)
-    return Error{sqlite3_errmsg(state_->handle), ""};
+    return Error{sqlite3_errmsg(db), ""};
   answer.table = table_of(statement.get(), std::move(growing));
   return answer;
+}
+
+}  // namespace
+
+Result<std::vector<Answer>> Database::ask(const std::string& queries, const AskLimits& limits) {
+  // The authorizer stays on while a query runs. Statements without columns (VACUUM INTO, BEGIN) are refused.
+  const Guarded guarded(state_->handle, state_->deadline, limits.time);
+  std::vector<Answer> answers;
+  for (std::string rest = queries; rest.find_first_not_of(" \t\r\n;") != std::string::npos;) {
+    Statement statement(state_->handle, rest);
+    const int wrong = sqlite3_errcode(state_->handle);
+    if (wrong == SQLITE_AUTH) return kOnlySelect;
+    if (statement.get() == nullptr && wrong != SQLITE_OK) return Error{sqlite3_errmsg(state_->handle), ""};
+    if (statement.get() != nullptr) {
+      auto answer = answer_of(state_->handle, statement, limits);
+      if (!answer) return answer.error();
+      answers.push_back(std::move(*answer));
+    }
+    rest = std::string(statement.tail());
+  }
+  if (answers.empty()) return Error{"the query is empty", ""};
+  return answers;
 }
 
 }  // namespace stepscope::write

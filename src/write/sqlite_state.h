@@ -50,4 +50,7 @@ struct Database::State {
   }
 };
 
+/// Adds median, percentile, stddev and regexp. False if it fails.
+bool add_functions(sqlite3* db);
+
 }  // namespace stepscope::write

@@ -1,6 +1,7 @@
 #include "write/trace_rows.h"
 
 #include "base/check.h"
+#include "write/flow_events.h"
 #include "write/sqlite.h"
 
 namespace stepscope::write {
@@ -121,6 +122,7 @@ bool put_devices(const Trace& trace, const Rank& rank, RowSink& sink) {
 
 bool put_flows(const Trace& trace, const Rank& rank, RowSink& sink) {
   const trace::FlowTable& flows = rank.flows;
+  const FlowEvents events = flow_events(rank);
   for (Row row = 0; row < flows.size(); ++row) {
     sink.integer(rank_name(trace, rank));
     sink.integer(flows.id[row]);
@@ -128,6 +130,8 @@ bool put_flows(const Trace& trace, const Rank& rank, RowSink& sink) {
     put_text_or_nothing(sink, trace.text(flows.category[row]));
     sink.integer(flows.track[row]);
     sink.integer(flows.time[row]);
+    put_id(sink, rank, events.from[row]);
+    put_id(sink, rank, events.to[row]);
     if (!sink.end_row()) return false;
   }
   return true;

@@ -67,7 +67,48 @@ constexpr ColumnNote kFlow[] = {
     {"category", "TEXT", ""},
     {"track", "INTEGER", ""},
     {"time_ns", "INTEGER", ""},
+    {"from_event", "INTEGER", "id of the event that the arrow leaves; phase f has a row for each arrow"},
+    {"to_event", "INTEGER", "id of the event that the arrow reaches"},
 };
+constexpr ColumnNote kKernel[] = {
+    {"rank", "INTEGER", ""},
+    {"id", "INTEGER", "event.id"},
+    {"name", "TEXT", ""},
+    {"device", "INTEGER", "track.device"},
+    {"stream", "INTEGER", "track.stream"},
+    {"start_ns", "INTEGER", ""},
+    {"end_ns", "INTEGER", ""},
+    {"duration_ns", "INTEGER", ""},
+    {"step", "INTEGER", "number of the profiler step"},
+    {"op", "INTEGER", "id of the innermost op that caused it"},
+    {"op_name", "TEXT", ""},
+    {"launch", "INTEGER", "id of the runtime call that launched it"},
+    {"launch_name", "TEXT", ""},
+    {"launch_start_ns", "INTEGER", ""},
+    {"launch_delay_ns", "INTEGER", "from the start of the launch to that of the kernel"},
+};
+constexpr std::string_view kKernelView =
+    "SELECT k.rank, k.id, k.name, t.device, t.stream, k.start_ns, k.end_ns, k.duration_ns, k.step, k.op, "
+    "o.name AS op_name, k.launch, l.name AS launch_name, l.start_ns AS launch_start_ns, "
+    "k.start_ns - l.start_ns AS launch_delay_ns FROM event k "
+    "JOIN track t ON t.rank = k.rank AND t.id = k.track "
+    "LEFT JOIN event o ON o.rank = k.rank AND o.id = k.op "
+    "LEFT JOIN event l ON l.rank = k.rank AND l.id = k.launch WHERE k.kind = 'kernel'";
+constexpr ColumnNote kRanks[] = {
+    {"rank", "INTEGER", ""},
+    {"path", "TEXT", "path of the file"},
+    {"events", "INTEGER", "number of events read"},
+    {"step_count", "INTEGER", ""},
+    {"mean_step_ns", "REAL", "mean length of a step on the host"},
+    {"kernel_count", "INTEGER", ""},
+    {"kernel_ns", "INTEGER", "sum of the kernels' durations"},
+};
+constexpr std::string_view kRanksView =
+    "SELECT r.rank, r.path, r.events, s.step_count, s.mean_step_ns, k.kernel_count, k.kernel_ns FROM rank r "
+    "LEFT JOIN (SELECT rank, count(*) AS step_count, avg(end_ns - start_ns) AS mean_step_ns FROM step "
+    "GROUP BY rank) s ON s.rank = r.rank "
+    "LEFT JOIN (SELECT rank, count(*) AS kernel_count, sum(duration_ns) AS kernel_ns FROM event "
+    "WHERE kind = 'kernel' GROUP BY rank) k ON k.rank = r.rank";
 
 constexpr TraceTable kTables[] = {
     {"event", "every event", kEvent},
@@ -76,7 +117,9 @@ constexpr TraceTable kTables[] = {
     {"rank", "ranks, one per file", kRank},
     {"step", "profiler steps", kStep},
     {"device", "devices that the files describe", kDevice},
-    {"flow", "flow arrows", kFlow},
+    {"flow", "ends of flow arrows", kFlow},
+    {"kernel", "every kernel with its op and its launch", kKernel, kKernelView},
+    {"ranks", "steps and kernels of each rank", kRanks, kRanksView},
 };
 
 }  // namespace

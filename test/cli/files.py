@@ -128,6 +128,10 @@ class Files(Folder):
         self.assertIn("The first 1000 of 1500 rows are shown", err)
         code, out, err = run("sql", self.trace, rows, "--format", "csv", "--top", "0")
         self.assertEqual((code, len(out.splitlines()), err), (0, 1501, ""))
+        several = "SELECT count(*) AS n FROM step; SELECT op_name, launch_name FROM kernel LIMIT 1"
+        code, out, _ = run("sql", self.trace, several, "--format", "json")
+        tables = json.loads(out)["tables"]
+        self.assertEqual([table["rows"] for table in tables], [[[3]], [["aten::mm", "cudaLaunchKernel"]]])
         code, out, err = run("sql", self.trace, "SELECT * FROM evnt")
         self.assertEqual((code, out), (1, ""))
         self.assertIn("Did you mean 'event'?", err)

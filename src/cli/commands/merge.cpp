@@ -49,6 +49,8 @@ int run_merge(const Call& call) {
   merge::MergeOptions options;
   options.threads = static_cast<unsigned>(std::min<std::int64_t>(call.params.integer("threads"), 1024));
   options.align = !call.params.has("no-align");
+  options.all_runs = call.params.flag("all-runs");
+  options.run = call.params.integer("run");
   options.progress = [&](std::int64_t done, std::int64_t total) { progress.tell(done, total); };
   options.activity = [&](const std::string& activity) { progress.tell(activity); };
   const auto merged = merge::merge(*files, path, options);

@@ -23,9 +23,8 @@ std::string misfit(const Call& call, const std::vector<std::string>& what) {
       (call.words.size() == 1 && std::filesystem::is_directory(call.words[0], unknown)))
     return "overlay takes one file, not a folder or several files: overlay each rank's file, then merge the "
            "copies";
-  if (call.words.empty() || call.words[0] == "-")
-    return "overlay needs one file, which it reads three times: stepscope overlay trace.json.gz -o "
-           "overlaid.json.gz";
+  if (call.words.empty())
+    return "overlay needs one file: stepscope overlay trace.json.gz -o overlaid.json.gz";
   if (!output.ends_with(".json") && !output.ends_with(".json.gz"))
     return "overlay needs an output file that ends in .json.gz or .json: -o overlaid.json.gz";
   if (call.params.flag("all-edges") && call.params.flag("only-critical"))
@@ -70,6 +69,7 @@ int run_overlay(const Call& call) {
   if (const auto error = output->finish()) return fail(*error);
   if (!overlaid->damage.empty())
     say(fmt::format("note: {}: {}. The readable part is in the copy.", call.words[0], overlaid->damage));
+  if (!overlaid->mended.empty()) say(fmt::format("note: {}: {}", call.words[0], overlaid->mended));
   const auto count = [](std::size_t number, const char* one) {
     return fmt::format("{} {}{}", number, one, number == 1 ? "" : "s");
   };

@@ -20,11 +20,24 @@ write::AskLimits limits_of(const Call& call) {
       .time = kTime};
 }
 
-/// A note when not all rows are shown.
-std::vector<std::string> left_out(const write::Answer& answer) {
-  if (answer.rows <= answer.table.rows() && answer.all_counted) return {};
-  return {fmt::format("The first {} of {}{} rows are shown; --top N shows N, --top 0 all.",
-                      answer.table.rows(), answer.all_counted ? "" : "more than ", answer.rows)};
+/// A note when not all rows are shown; else "".
+std::string left_out(const write::Answer& answer) {
+  if (answer.rows <= answer.table.rows() && answer.all_counted) return "";
+  return fmt::format("The first {} of {}{} rows are shown; --top N shows N, --top 0 all.",
+                     answer.table.rows(), answer.all_counted ? "" : "more than ", answer.rows);
+}
+
+/// A table for each answer.
+report::Report as_report(std::vector<write::Answer> answers) {
+  report::Report report{"sql", {}, {}};
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const std::string title = answers.size() == 1 ? "" : fmt::format("Query {}", i + 1);
+    if (std::string note = left_out(answers[i]); !note.empty())
+      report.notes.push_back(title.empty() ? note : title + ": " + note);
+    answers[i].table.title = title;
+    report.tables.push_back(std::move(answers[i].table));
+  }
+  return report;
 }
 
 std::vector<write::QueriedReport> reports_of(const trace::Trace& trace) {
@@ -58,13 +71,11 @@ int run_sql(const Call& call) {
     return print(whole, write::queried_tables(reports));
   }
   Progress progress(shows_progress(call));
-  auto answer = write::query(*trace, reports, query, {limits_of(call), "`stepscope sql TRACE --tables`", [&] {
-                                                        progress.tell("querying SQLite");
-                                                      }});
-  if (!answer) return fail(answer.error());
-  report::Report report{"sql", {}, left_out(*answer)};
-  report.tables.push_back(std::move(answer->table));
-  return print(call, report);
+  auto answers = write::query(
+      *trace, reports, query,
+      {limits_of(call), "`stepscope sql TRACE --tables`", [&] { progress.tell("querying SQLite"); }});
+  if (!answers) return fail(answers.error());
+  return print(call, as_report(std::move(*answers)));
 }
 
 }  // namespace stepscope::cli

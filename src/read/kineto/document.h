@@ -11,6 +11,8 @@
 
 #include "read/blocks.h"
 #include "read/json_text.h"
+#include "read/strict/mend.h"
+#include "read/strict/strict.h"
 
 namespace stepscope::read {
 
@@ -40,7 +42,8 @@ inline constexpr std::int64_t kFreeWaste = std::int64_t{1} << 26;
 /// Walks the document around the events: top-level keys, the event list, the end. The result does not depend
 /// on how the text is cut into blocks.
 ///
-/// `List`: the kind of list in the document.
+/// `List`: the kind of list in the document. If `Events` has a member `breaches`, it also gets those around
+/// the events.
 template <class Events, class List = ChromeList>
 class DocumentParser {
  public:
@@ -48,6 +51,8 @@ class DocumentParser {
 
   template <class... Args>
   explicit DocumentParser(Args&&... args) : events_(std::forward<Args>(args)...) {}
+
+  static constexpr bool kSeesBreaches = requires(Events events) { events.breaches; };
 
   Place place = Place::start;
   bool bare_array = false;
@@ -60,6 +65,7 @@ class DocumentParser {
     top_level.clear();
     damaged_from_ = -1;
     wasted_ = 0;
+    behind_ = at == Place::events ? Behind::comma : Behind::open;
   }
 
   /// Parses a block from `p` on; returns the first byte not consumed (the block's end when all was).
@@ -111,9 +117,47 @@ class DocumentParser {
 
   void end_batch(Sink& batch) { events_.end_batch(batch); }
 
+  /// The next block begins with an event: a comma must be before it.
+  void expect_comma(const Block& block) {
+    if (behind_ == Behind::item) breach(trace::Breach::comma, block.offset + std::int64_t(block.size));
+  }
+
+  const trace::Breaches& breaches() const { return events_.breaches; }
+
   std::int64_t wasted() const { return wasted_; }
 
  private:
+  /// What is before the next event or top-level key.
+  enum class Behind : std::uint8_t { open, item, comma };
+
+  void breach([[maybe_unused]] trace::Breach kind, [[maybe_unused]] std::int64_t at) {
+    if constexpr (kSeesBreaches) events_.breaches.add(kind, at);
+  }
+  void pass_item(const char* p) {
+    if (behind_ == Behind::item) breach(trace::Breach::comma, offset_of(p));
+    behind_ = Behind::item;
+  }
+  void pass_comma(const char*& p) {
+    if (behind_ != Behind::item) breach(trace::Breach::comma, offset_of(p));
+    behind_ = Behind::comma;
+    ++p;
+  }
+  void pass_close(const char*& p, Place to) {
+    if (behind_ == Behind::comma) breach(trace::Breach::comma, offset_of(p));
+    behind_ = Behind::item;
+    place = to;
+    ++p;
+  }
+  void check_top(std::string_view key, std::string_view value) {
+    if constexpr (kSeesBreaches) {
+      const char* end = value.data() + value.size();
+      if (is_strict_text(key) && strict_end(value.data(), end) == end) return;
+      std::string unused;
+      mend_text(key, offset_of(key.data()), unused, events_.breaches);
+      mend_value(value, offset_of(value.data()), unused, events_.breaches);
+    }
+  }
+
   std::int64_t offset_of(const char* p) const { return block_->offset + (p - block_->begin()); }
 
   bool seek(const char*& p) {
@@ -125,6 +169,7 @@ class DocumentParser {
     batch_->lose(damaged_from_, offset_of(next) - damaged_from_, damage_);
     damaged_from_ = -1;
     place = Place::events;
+    behind_ = Behind::comma;
     p = next;
     return true;
   }
@@ -140,21 +185,21 @@ class DocumentParser {
     p = skip_space(p);
     if (p >= block_->end()) return true;
     if (*p == ',') {
-      ++p;
+      pass_comma(p);
       return true;
     }
     if (*p == ']') {
-      ++p;
-      place = bare_array ? Place::done : Place::top;
+      pass_close(p, bare_array ? Place::done : Place::top);
       return true;
     }
     if (*p != '{') {
       give_up(p, List::kStranger);
       return true;
     }
-    const char* limit = event_limit(p);
+    const char *limit = event_limit(p), *from = p;
     switch (events_.parse(p, limit, *block_, *batch_)) {
       case Events::Outcome::read:
+        pass_item(from);
         return true;
       case Events::Outcome::cut:
         if (limit == block_->end()) return false;
@@ -174,12 +219,11 @@ class DocumentParser {
     const char* end = block_->end();
     if (p >= end) return true;
     if (*p == ',') {
-      ++p;
+      pass_comma(p);
       return true;
     }
     if (*p == '}') {
-      ++p;
-      place = Place::done;
+      pass_close(p, Place::done);
       return true;
     }
     const char* from = p;
@@ -191,8 +235,10 @@ class DocumentParser {
       return true;
     }
     if (key == List::kKey && *p == '[') {
+      pass_item(from);
       ++p;
       place = Place::events;
+      behind_ = Behind::open;
       return true;
     }
     const char *value = p, *looked = p;
@@ -202,6 +248,8 @@ class DocumentParser {
       give_up(p = from, damage);
       return true;
     }
+    pass_item(from);
+    check_top(key, text_between(value, p));
     top_level.emplace_back(key, text_between(value, p));
     return true;
   }
@@ -212,7 +260,7 @@ class DocumentParser {
     if (place == Place::start) {
       constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
       if (std::string_view(p, static_cast<std::size_t>(block_->end() - p)).starts_with(kByteOrderMark))
-        p = skip_space(p + kByteOrderMark.size());
+        breach(trace::Breach::mark, offset_of(p)), p = skip_space(p + kByteOrderMark.size());
       if (p >= block_->end()) return true;
       if (*p == '{') {
         ++p;
@@ -243,6 +291,7 @@ class DocumentParser {
   std::int64_t damaged_from_ = -1;  ///< offset of the text being skipped, -1 when nothing is
   std::string damage_;
   std::int64_t wasted_ = 0;
+  Behind behind_ = Behind::open;
 };
 
 /// Ends the text. A cut event is lost, and so is text being skipped.
@@ -277,7 +326,10 @@ bool parse_alone(DocumentParser<Events, List>& parser, const Block& block, typen
   const char* rest = parser.parse(block, batch, block.begin());
   const bool proven =
       rest == block.end() && !parser.lost() && parser.place == Place::events && !parser.bare_array;
-  if (block.last) parse_end(parser, block, batch, rest);
+  if (block.last)
+    parse_end(parser, block, batch, rest);
+  else
+    parser.expect_comma(block);
   return proven || block.last;
 }
 

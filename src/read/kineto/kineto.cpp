@@ -335,8 +335,7 @@ Result<ParsedFile> parse_kineto(const std::string& path, const Reopen& reopen, c
   auto source = reopen();
   if (!source) return source.error();
   std::optional<Pass> pass;
-  const bool can_reopen = path != "-" && (*source)->stored_size >= 0;
-  if (options.threads > 1 && can_reopen) {
+  if (options.threads > 1 && (*source)->reopens) {
     pass = read_in_parallel(**source, options);
     if (!pass) {
       source = reopen();

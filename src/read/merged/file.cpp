@@ -75,6 +75,7 @@ class SectionBytes : public ByteSource {
       : stream_(std::move(stream)), frame_(std::move(head)) {
     stored_size = stream_->source->stored_size;
     compressed = stream_->source->compressed;
+    reopens = stream_->source->reopens;
   }
 
   std::size_t read(char* out, std::size_t size) override {
