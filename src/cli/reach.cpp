@@ -9,7 +9,6 @@
 
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -143,7 +142,7 @@ class Letter {
       if (::poll(&ready, 1, 200) > 0 && ::read(answer_, &byte, 1) == 1) {
         if (byte == '\n') return text;
         text += byte;
-      } else if (::kill(std::atoi(process.c_str()), 0) != 0) {
+      } else if (::access(fmt::format("/proc/{}", process).c_str(), F_OK) != 0) {
         return "";
       } else if (!is_told && passed() > std::chrono::seconds(kQuiet)) {
         is_told = true;
