@@ -3,7 +3,10 @@
 import csv
 import io
 import json
+import os
 import sqlite3
+import statistics
+import threading
 
 import pytest
 import stepscope
@@ -73,12 +76,30 @@ def test_one_rank_of_an_answer(two_ranks):
         two_ranks.analyze("kernels", rank=9)
 
 
+def test_a_pipe_is_a_file(one_rank, tmp_path):
+    pipe, file = tmp_path / "pipe.json.gz", ROOT / TRACE
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(file.read_bytes()))
+    writer.start()
+    with stepscope.open(pipe) as trace:
+        writer.join()
+        assert trace.events().to_dicts() == one_rank.events().to_dicts()
+
+
 def test_sql_gives_the_rows_of_the_command_line(one_rank):
     query = "select kind, count(*) n, sum(duration_ns) time_ns from event group by kind order by n desc"
     assert one_rank.sql(query).to_csv() == said("sql", TRACE, query, "--format", "csv")[1]
     assert len(one_rank.sql("select * from event")) == len(one_rank.events()) > 1000  # all rows, without being asked
     assert one_rank.sql("select name from kernels limit 1")["name"][0] == one_rank.analyze("kernels")[0]["name"][0]
     assert one_rank.sql().to_csv() == said("sql", TRACE, "--tables", "--format", "csv")[1]
+
+
+def test_sql_has_views_and_statistics(one_rank):
+    kernels = one_rank.events(kind="kernel").to_dicts()
+    row = one_rank.sql("select median(duration_ns) middle, count(*) n from kernel where regexp('gemm', name)").to_dicts()[0]
+    gemms = [kernel["duration_ns"] for kernel in kernels if "gemm" in kernel["name"]]
+    assert (row["middle"], row["n"]) == (statistics.median(gemms), len(gemms)) and len(gemms) > 10
+    assert one_rank.sql("select kernel_count n from ranks")["n"][0] == len(kernels)
 
 
 @pytest.mark.parametrize("query, sentence", [

@@ -56,7 +56,8 @@ Result<RankAnswers> ask(RankByRank ranks, std::span<const analyze::Analysis* con
   const std::size_t count = ranks.heads.ranks.size();
   RankAnswers answers;
   const auto of_job = std::make_shared<JobReports>();
-  if (judged) *of_job = {analyze::stragglers_of(job), analyze::pipeline_of(job)};
+  if (judged)
+    *of_job = {analyze::stragglers_of(job), analyze::pipeline_of(job), analyze::communication_of(job)};
   std::vector<std::vector<Report>> of_ranks(analyses.size(), std::vector<Report>(count));
   const bool steps_asked = judged || std::any_of(analyses.begin(), analyses.end(),
                                                  [](const auto* a) { return joins_answers(*a); });

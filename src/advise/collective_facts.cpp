@@ -1,5 +1,7 @@
 #include "advise/collective_facts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -54,6 +56,18 @@ std::optional<TinyCollectives> tiny_collectives(const Evidence& e) {
   return tiny;
 }
 
+namespace {
+/// The fastest rate of such collectives over all ranks, which is without waits; 0 if they are not matched.
+double fastest_rate(const Evidence& e, const CollectiveSize& row) {
+  double fastest = 0;
+  for (const analyze::MatchedSize& of : e.reports().job->communication.sizes)
+    if (of.exchange == row.exchange && of.ranks == row.group_size && of.bytes <= row.bytes &&
+        row.bytes <= of.bytes_max && of.bus_rate > fastest)
+      fastest = of.bus_rate;
+  return fastest;
+}
+}  // namespace
+
 std::optional<SlowLinks> slow_links(const Evidence& e) {
   if (slow_rank(e)) return std::nullopt;
   SlowLinks slow;
@@ -64,14 +78,16 @@ std::optional<SlowLinks> slow_links(const Evidence& e) {
     if (row->bytes < kLargeMessage || row->group_size < 2 || !(row->bus_rate > 0)) continue;
     const std::optional<double> waits = slow.open < row->group_size ? std::nullopt : waiting_share(e);
     const double moving = 1 - waits.value_or(0), expected = expected_bus_rate(e, row->group_size);
-    if (row->bus_rate >= kSlowLinkShare * expected * moving) continue;
+    const double matched = waits ? fastest_rate(e, *row) : 0;
+    const double rate = matched > 0 ? matched : row->bus_rate / moving;
+    if (rate >= kSlowLinkShare * expected) continue;
     if (slow.exposed == 0 || row->exposed > slow.dearest->exposed) {
       slow.dearest = row;
+      slow.rate = rate;
       slow.expected = expected;
       slow.waits = waits;
     }
-    const double exposed = moving * static_cast<double>(row->exposed),
-                 needless = 1 - row->bus_rate / (expected * moving);
+    const double exposed = moving * static_cast<double>(row->exposed), needless = 1 - rate / expected;
     slow.exposed += static_cast<std::int64_t>(exposed);
     slow.beyond += static_cast<std::int64_t>(exposed * needless);
     saved += moving * static_cast<double>(row->total) * needless;
@@ -155,6 +171,33 @@ const analyze::SlowRank* slowest_rank(const Evidence& e) {
 const analyze::SlowRank* slow_rank(const Evidence& e) {
   const analyze::SlowRank* slowest = slowest_rank(e);
   return slowest != nullptr && slowest->rank != e.rank() ? slowest : nullptr;
+}
+
+const analyze::SlowTogether* slow_together(const Evidence& e) {
+  const std::optional<analyze::SlowTogether>& all = e.reports().job->stragglers.together;
+  const analyze::SlowRank* one = slowest_rank(e);
+  if (!all || e.share(all->cost * e.steps()) < kWaitingShare) return nullptr;
+  const double alone = one != nullptr ? static_cast<double>(one->cost) : 0;
+  return static_cast<double>(all->cost) >= kMoreTogether * alone ? &*all : nullptr;
+}
+
+const analyze::RankApart* rank_apart(const Evidence& e) {
+  for (const analyze::RankApart& apart : e.reports().job->stragglers.apart)
+    if (apart.rank == e.rank()) return &apart;
+  return nullptr;
+}
+
+const analyze::RankExposed* exposed_on(const Evidence& e) {
+  for (const analyze::RankExposed& of : e.reports().job->communication.ranks)
+    if (of.rank == e.rank() && of.exposed_transfer != report::kNoInt) return &of;
+  return nullptr;
+}
+
+std::string listed(const std::vector<std::int64_t>& ranks) {
+  std::string text;
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : i + 1 == ranks.size() ? " and " : ", ", ranks[i]);
+  return text;
 }
 
 const analyze::SlowKernels* slow_kernels(const Evidence& e, const analyze::SlowRank& slow) {

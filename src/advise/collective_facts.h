@@ -30,14 +30,15 @@ std::optional<TinyCollectives> tiny_collectives(const Evidence& evidence);
 struct SlowLinks {
   const analyze::CollectiveSize* dearest = nullptr;
   std::int64_t open = 1;        ///< ranks that are open
+  double rate = 0;              ///< bytes/s of `dearest`, the fastest
   std::optional<double> waits;  ///< share of this rank's collective time that is waiting; nullopt: not known
   double expected = 0;          ///< bytes/s
   std::int64_t exposed = 0;     ///< ns in the window, all slow ones, without waits where these are known
   std::int64_t beyond = 0;      ///< ns: the part of `exposed` beyond the time at the expected rate
   double factor = 1;            ///< share of all collectives' time left if slow ones ran at `expected`
 };
-/// If all ranks are open, waits are excluded from times and rates, by their share of all collectives' time:
-/// even the fastest collective may include a wait for a rank that is late in every step.
+/// If all ranks are open, waits are excluded from times, by their share of all collectives' time, and from
+/// rates: even the fastest collective may include a wait for a rank that is late in every step.
 std::optional<SlowLinks> slow_links(const Evidence& evidence);
 
 /// A rank's work in a part of its step, for a sentence.
@@ -46,6 +47,15 @@ std::string_view work_of(derive::StepPart part);
 const analyze::SlowRank* slowest_rank(const Evidence& evidence);
 /// The same; nullptr if it is this rank.
 const analyze::SlowRank* slow_rank(const Evidence& evidence);
+/// Several ranks that hold the others up in every step, if together they cost at least kWaitingShare and
+/// clearly more than the slowest of them; else nullptr.
+const analyze::SlowTogether* slow_together(const Evidence& evidence);
+/// Why this rank cannot be compared with the others; nullptr if it can.
+const analyze::RankApart* rank_apart(const Evidence& evidence);
+/// What this rank's communication costs, with waits told from transfers; nullptr for a single rank.
+const analyze::RankExposed* exposed_on(const Evidence& evidence);
+/// "1, 4 and 5".
+std::string listed(const std::vector<std::int64_t>& ranks);
 /// nullptr if its kernels are not what makes it slow.
 const analyze::SlowKernels* slow_kernels(const Evidence& evidence, const analyze::SlowRank& slow);
 /// The number of open ranks.

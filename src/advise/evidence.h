@@ -23,6 +23,7 @@
 #include "analyze/memory/memory_events.h"
 #include "analyze/overview.h"
 #include "analyze/ranks/collectives.h"
+#include "analyze/ranks/communication.h"
 #include "analyze/ranks/pipeline.h"
 #include "analyze/ranks/stragglers.h"
 #include "analyze/replay/replayed_rank.h"
@@ -40,6 +41,7 @@ using derive::IdleCause;
 struct JobReports {
   analyze::Stragglers stragglers;
   analyze::Pipeline pipeline;
+  analyze::Communication communication;
 };
 
 /// The answers that rules read. Each holds every rank; a rule reads its own rank's part.

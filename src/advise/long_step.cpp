@@ -60,6 +60,7 @@ const analyze::SlowRank* late_in(const Evidence& e, std::int64_t step) {
 }  // namespace
 
 std::optional<LongStep> longest_step(const Evidence& e, bool device) {
+  if (const analyze::RankApart* apart = rank_apart(e); apart != nullptr && apart->jumps) return std::nullopt;
   std::vector<const StepTime*> steps;
   std::vector<std::int64_t> lengths;
   for (const StepTime* step : e.mine(e.reports().steps.steps, "Step time by what the time went to"))

@@ -72,6 +72,7 @@ Reports gather(const analyze::Derived& derived, unsigned threads) {
   if (ranks.size() > 1) {
     answer(reports.job->stragglers, analyze::stragglers_of);
     answer(reports.job->pipeline, analyze::pipeline_of);
+    answer(reports.job->communication, analyze::communication_of);
   }
   parallel_for(tasks.size(), thread_count(threads), [&](std::size_t i) { tasks[i](); });
   return reports;
@@ -101,12 +102,31 @@ bool any_worth(const std::vector<Ranked>& findings, std::int64_t step) {
   });
 }
 
-/// A sentence about the rank that holds the others up; "" if there is none, or it costs little.
+/// A sentence about the ranks that hold the others up; "" if there are none, or they cost little.
 std::string who_holds_up(const Evidence& evidence) {
-  const analyze::SlowRank* slow = slowest_rank(evidence);
-  if (slow == nullptr || evidence.share(slow->cost * evidence.steps()) < kWaitingShare) return "";
-  return fmt::format(" Rank {} holds the others up: it takes {} longer in every step, for {}.", slow->rank,
-                     report::format_value(slow->excess, Unit::ns), work_of(slow->part));
+  if (const analyze::SlowTogether* slow = slow_together(evidence))
+    return fmt::format(
+        " Ranks {} hold the others up: with all of them at the others' pace, the step would be about "
+        "{} shorter.",
+        listed(slow->ranks), report::format_value(slow->cost, Unit::ns));
+  if (const analyze::SlowRank* slow = slowest_rank(evidence);
+      slow != nullptr && evidence.share(slow->cost * evidence.steps()) >= kWaitingShare)
+    return fmt::format(" Rank {} holds the others up: it takes {} longer in every step, for {}.", slow->rank,
+                       report::format_value(slow->excess, Unit::ns), work_of(slow->part));
+  const analyze::Stragglers& of = evidence.reports().job->stragglers;
+  if (of.slow.empty() && of.imbalance && of.imbalance->share >= kWaitingShare)
+    return fmt::format(
+        " In each step another rank comes late: with even work, the step would be about {} shorter.",
+        report::format_value(of.imbalance->cost, Unit::ns));
+  return "";
+}
+
+/// A sentence about a rank whose clock or collectives do not go with those of the others.
+std::string what_is_apart(const Evidence& evidence) {
+  const analyze::RankApart* apart = rank_apart(evidence);
+  if (apart == nullptr) return "";
+  return fmt::format(" Rank {} cannot be compared: {}{}.", apart->rank, apart->why,
+                     apart->jumps ? ", so that the times of that step are wrong" : "");
 }
 
 /// ns per step that the host needs, if the device limits and the host needs nearly as much; else 0.
@@ -161,7 +181,7 @@ JudgedRank judged_rank(const analyze::Derived& derived, const Reports& reports, 
   const Evidence evidence(reports, rank.rank,
                           reports.launched[static_cast<std::size_t>(&rank - trace.ranks.data())]);
   Judged judged = judge(derived, evidence, rank, threads);
-  JudgedRank of{{}, std::move(judged.prices.findings), std::move(judged.health)};
+  JudgedRank of{{}, std::move(judged.prices.findings), std::move(judged.health), reports.job};
   of.verdict.rank = rank.rank;
   of.verdict.bound = judged.bound;
   of.verdict.evidence = evidence_of(judged.bound);
@@ -176,7 +196,7 @@ JudgedRank judged_rank(const analyze::Derived& derived, const Reports& reports, 
       outcome_of(evidence, judged.bound, shown, any_worth(of.findings, evidence.step_length()));
   of.verdict.headline =
       headline(evidence, judged.bound, of.health, host_beside(judged.bound, derived.replayed(rank))) +
-      who_holds_up(evidence) +
+      who_holds_up(evidence) + what_is_apart(evidence) +
       (shown ? first_step(evidence, derived.replayed(rank)) : closing(evidence, of.verdict.outcome));
   if (!all) std::erase_if(of.findings, [](const Ranked& f) { return f.small; });
   return of;
@@ -192,6 +212,7 @@ report::Verdict verdict(std::vector<JudgedRank> ranks, bool several, std::vector
     std::move(of.health.begin(), of.health.end(), std::back_inserter(verdict.health));
     std::move(of.findings.begin(), of.findings.end(), std::back_inserter(findings));
   }
+  if (!ranks.empty()) cap_by_job(findings, ranks.front().job->stragglers);
   put_in_order(findings);
   for (Ranked& f : findings) {
     const bool per_step = with_steps.contains(f.claim.rank);

@@ -1,6 +1,7 @@
 // The answer to "why is my step slow": one sentence, ranked findings, and what the recording cannot prove.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct JudgedRank {
   report::RankVerdict verdict;
   std::vector<Ranked> findings;
   std::vector<Health> health;
+  std::shared_ptr<const JobReports> job = std::make_shared<JobReports>();
 };
 /// `all`: with findings that are too small to show.
 JudgedRank judged_rank(const analyze::Derived& derived, const Reports& reports, const trace::Rank& rank,

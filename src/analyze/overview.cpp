@@ -206,9 +206,9 @@ void note_reading(const Rank& rank, std::vector<std::string>& notes) {
         "{}: the document is incomplete; the results cover the part before the damage.", rank.path));
   if (r.clamped_times > 0)
     notes.push_back(
-        fmt::format("{}: {} events with a missing, negative or absurd time were set to zero length or left "
-                    "out.",
-                    rank.path, r.clamped_times));
+        fmt::format("{}: {} with a missing, negative or absurd time {} set to zero length or left out.",
+                    rank.path, r.clamped_times == 1 ? "an event" : fmt::format("{} events", r.clamped_times),
+                    r.clamped_times == 1 ? "was" : "were"));
   if (r.crowded_args > 0)
     notes.push_back(
         fmt::format("{}: the args of {} events are kept as one text, \"(more args)\": the file has too many "

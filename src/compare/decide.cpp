@@ -53,6 +53,8 @@ std::string measure(const Measured& measured, Check& check) {
   check.samples_are = measured.samples == Samples::steps ? "steps" : "runs";
   check.low = -INFINITY;
   check.high = INFINITY;
+  if (!measured.base.empty()) check.base = mean_of(measured.base);
+  if (!measured.now.empty()) check.now = mean_of(measured.now);
   if (!measured.missing.empty()) return measured.missing;
   const RatioChange ratio = ratio_change(measured.base, measured.now, measured.samples);
   check.base = ratio.means.mean_a;

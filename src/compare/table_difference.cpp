@@ -1,5 +1,7 @@
 #include "compare/table_difference.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -25,8 +27,9 @@ const Column* depth_of(const Table& table) {
 }
 
 std::string key_text(const Column& column, std::size_t row) {
-  return is_text(column) ? std::get<report::Texts>(column.values)[row]
-                         : std::to_string(static_cast<std::int64_t>(report::number_at(column, row)));
+  if (is_text(column)) return std::get<report::Texts>(column.values)[row];
+  const double number = report::number_at(column, row);
+  return number == std::trunc(number) ? fmt::format("{:.0f}", number) : fmt::format("{:g}", number);
 }
 
 /// A row on one side; nullptr: it is not there.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "read/dftracer.h"
+#include "read/foreign.h"
 #include "read/json_members.h"
 #include "read/kineto/kind.h"
 #include "read/rank_numbers.h"
@@ -100,7 +100,7 @@ Result<std::vector<Source>> sources_of(const std::vector<std::string>& files) {
     auto bytes = open_bytes(path);
     if (!bytes) return bytes.error();
     const std::string head = peek(*bytes, kHead);
-    if (auto error = read::perfetto_error(head, path)) return *error;
+    if (auto error = read::foreign_error(head, path)) return *error;
     Source source;
     source.path = path;
     source.name = fs::path(path).filename().string();

@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "base/byte_source.h"
-#include "read/dftracer.h"
 #include "read/execution_trace/execution_trace.h"
+#include "read/foreign.h"
 #include "read/merged/file.h"
 #include "read/merged/restore.h"
 #include "read/recording_text.h"
@@ -176,7 +176,7 @@ Result<Parsed> parse_file(const std::string& path, const KinetoOptions& options)
         "the file that its export_chrome_trace wrote; `stepscope merge` puts both on one time line",
         path};
   if (is_execution_trace(head)) return execution_trace_alone(path == "-" ? "standard input" : path);
-  if (const auto error = perfetto_error(head, path)) return *error;
+  if (const auto error = foreign_error(head, path)) return *error;
   if (head.starts_with(kMergedStart)) {
     auto merged = MergedFile::open(path);
     if (!merged) return merged.error();

@@ -7,12 +7,13 @@
 #include <filesystem>
 #include <fstream>
 
-#include "read/dftracer.h"
+#include "read/foreign.h"
 
 namespace stepscope::read {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace std::string_literals;
 
 constexpr std::string_view kPfw =
     R"({"id":"0","name":"read","cat":"POSIX","pid":"0","tid":"7","ts":"100","dur":"8","ph":"X","args":{}})";
@@ -45,6 +46,44 @@ TEST(DFTracer, IsAnErrorThatSaysSo) {
   ASSERT_FALSE(trace.ok());
   EXPECT_TRUE(trace.error().message.starts_with("is a DFTracer file, which this version does not read;"));
   EXPECT_EQ(trace.error().file, path.string());
+}
+
+std::string text_of(std::string_view ascii, std::size_t zeros_before, std::size_t zeros_behind) {
+  std::string text;
+  for (const char c : ascii) text += std::string(zeros_before, '\0') + c + std::string(zeros_behind, '\0');
+  return text;
+}
+
+std::string sentence(const std::string& head) {
+  const auto error = foreign_error(head, "file");
+  return error ? error->message.substr(0, error->message.find(';')) : "";
+}
+
+TEST(Foreign, EncodingsOfWideCharactersAreNamedWithACommandThatConvertsThem) {
+  constexpr std::string_view kText = "{\"traceEvents\": []}";
+  EXPECT_EQ(sentence(text_of(kText, 0, 1)), "is UTF-16 text");
+  EXPECT_EQ(sentence(text_of(kText, 1, 0)), "is UTF-16 text");
+  EXPECT_EQ(sentence(text_of(kText, 0, 3)), "is UTF-32 text");
+  EXPECT_EQ(sentence(text_of(kText, 3, 0)), "is UTF-32 text");
+  EXPECT_NE(foreign_error(text_of("[1]", 1, 0), "f")->message.find("-f UTF-16BE "), std::string::npos);
+  EXPECT_NE(foreign_error("\xff\xfe" + text_of("[1]", 0, 1), "f")->message.find("-f UTF-16 "),
+            std::string::npos);
+  EXPECT_NE(foreign_error("\xff\xfe\0\0"s + text_of("[1]", 0, 3), "f")->message.find("-f UTF-32 "),
+            std::string::npos);
+  EXPECT_EQ(sentence("\xef\xbb\xbf{}"), "") << "UTF-8 with a byte order mark is read";
+  EXPECT_EQ(sentence(std::string("{")), "");
+  EXPECT_EQ(sentence("{\0\0\0x"s), "is UTF-32 text");
+}
+
+TEST(Foreign, JsonLinesAreNoDocument) {
+  const std::string event = R"({"ph":"X","ts":1,"args":{}})";
+  EXPECT_EQ(sentence(event + "\n" + event + "\n"), "is JSON Lines, a document in each line");
+  EXPECT_EQ(sentence("\n" + event + " \r\n\n" + event), "is JSON Lines, a document in each line");
+  EXPECT_EQ(sentence(event), "");
+  EXPECT_EQ(sentence(event + "\n"), "");
+  EXPECT_EQ(sentence(event + ",\n" + event), "");
+  EXPECT_EQ(sentence("{\"traceEvents\": [" + event + "]}\n" + event), "") << "a document with a rest is read";
+  EXPECT_EQ(sentence("{\n" + event + "\n" + event + "}"), "");
 }
 
 }  // namespace

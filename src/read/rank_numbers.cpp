@@ -77,9 +77,10 @@ void note_missing(trace::Trace& trace) {
     while (have != trace.ranks.end() && have->rank < number) ++have;
     if (have == trace.ranks.end() || have->rank != number) missing.push_back(number);
   }
-  trace.notes.push_back(fmt::format(
-      "{} of the job's {} ranks are not among these files: {}. Results for all ranks cover these files only.",
-      missing.size(), size, listed(missing)));
+  doubt(trace, fmt::format(
+                   "{} of the job's {} ranks {} not among these files: {}. Results for all ranks cover these "
+                   "files only; a rank that holds the others up may be missing.",
+                   missing.size(), size, missing.size() == 1 ? "is" : "are", listed(missing)));
 }
 
 void note_steps(trace::Trace& trace) {

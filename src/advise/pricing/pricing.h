@@ -139,6 +139,11 @@ Ranking price_after(std::vector<Candidate> candidates, const Basis& basis, const
 /// two.
 Range price_together(const Ranking& ranking, const Basis& basis);
 
+/// What the job gains: of a rank that is slow in every step, findings that no other rank has save at most
+/// what mending that rank saves; those of several such ranks at most what mending all of them saves.
+/// Communication is priced for the job already.
+void cap_by_job(std::vector<Ranked>& findings, const analyze::Stragglers& stragglers);
+
 struct Prices {
   std::vector<Ranked> findings;
   Range together;

@@ -85,7 +85,8 @@ std::optional<Claim> many_collectives(const Evidence& e, Bound bound) {
 constexpr std::string_view kSlowTransfersDoc =
     R"(Looks for collectives of at least `kLargeMessage` with a bus rate below `kSlowLinkShare` of what such devices
 reach: 100 GB/s over NVLink or xGMI within a host, 10 GB/s over PCIe, 20 GB/s over the network for more than 8
-ranks. The rate (`collectives`) is that of the shortest one, which waited least for other ranks. Their exposed
+ranks. The rate is that of the shortest one, which waited least for other ranks: on any rank
+(`communication`), if they are matched, else on this one (`collectives`). Their exposed
 time is at least `kInformedShare` of the window. Needs the sizes that PyTorch 2.3 and later record beside
 collectives. Silent when the host limits.
 
@@ -137,7 +138,7 @@ std::optional<Claim> slow_transfers(const Evidence& e, Bound bound) {
             fmt::format("{} of {} among {} ranks reaches a bus rate of {} at best, {} expected",
                         row.exchange == derive::Exchange::all_reduce ? "All-reduce" : name_of(row.exchange),
                         format_value(row.bytes, Unit::bytes), format_value(row.group_size, Unit::count),
-                        format_value(row.bus_rate, Unit::bytes_per_s),
+                        format_value(slow->rate, Unit::bytes_per_s),
                         format_value(slow->expected, Unit::bytes_per_s)));
   save(f, slow->beyond / e.steps(), kSlowLinkPessimism, 1.0);
   const double mild = 1 - kSlowLinkPessimism * (1 - slow->factor);
@@ -250,31 +251,31 @@ confidence is low below `kCommunicationShare`. Silent when the host limits, sinc
 time that would be idle, and when a cause explains it: many small collectives (N02), slow links (N03), a late
 start (N06), gathers without prefetch (N07). Saving: replay with collectives at 0.2 to 0.8 of their length.
 One rank's file cannot tell transfer from waiting for other ranks, nor can those of some ranks of a group: the low
-end is then 0. With several ranks, waiting (`wait_share`
-of `stragglers`) is excluded, and so is the time in which a pipeline's stage only sends and receives
+end is then 0. With several ranks, waiting is excluded (`exposed_transfer` and `transfer_overlap` of
+`communication`), and so is the time in which a pipeline's stage only sends and receives
 (`pipeline`). The saving is then that of the job: all ranks replayed together with transfers at 0.2 to 0.8 of
 their length. If they cannot be replayed together: up to 0.8 of the exposed time.)";
 
 std::optional<Claim> exposed_communication(const Evidence& e, Bound bound) {
   const std::optional<double> waits = waiting_share(e);
   const analyze::PipelineStage* stage = pipeline_stage(e);
-  const double transfer = 1 - waits.value_or(0);
-  const std::int64_t alone =
-      e.fact(&Facts::exposed_communication) - (stage != nullptr ? stage->waiting * e.steps() : 0);
-  const auto exposed =
-      static_cast<std::int64_t>(transfer * static_cast<double>(std::max<std::int64_t>(0, alone)));
+  const analyze::RankExposed* known = waits ? exposed_on(e) : nullptr;
+  const std::int64_t exposed = std::max<std::int64_t>(
+      0, (known != nullptr ? known->exposed_transfer : e.fact(&Facts::exposed_communication)) -
+             (stage != nullptr ? stage->waiting * e.steps() : 0));
   const std::optional<LateReduction> late = late_reduction(e);
   if (e.share(exposed) < kInformedShare || bound == Bound::host || tiny_collectives(e) || slow_links(e) ||
       (late && e.share(late->exposed * e.steps()) >= kInformedShare) || waited_gathers(e))
     return std::nullopt;
-  const double hidden =
-      e.fact(&Facts::communication) > 0
-          ? 1 - static_cast<double>(exposed) / static_cast<double>(e.fact(&Facts::communication))
-          : 0;
+  const double hidden = known != nullptr ? known->transfer_overlap
+                        : e.fact(&Facts::communication) > 0
+                            ? 1 - report::ratio(exposed, e.fact(&Facts::communication))
+                            : 0;
   Claim f = claim(
       e, RuleId::N01,
-      fmt::format("For {} of {} per step only communication runs; compute hides {} of all communication",
-                  ns(exposed / e.steps()), ns(e.step_length()), percent(hidden)));
+      fmt::format("For {} of {} per step only {} runs; compute hides {} of all {}", ns(exposed / e.steps()),
+                  ns(e.step_length()), known != nullptr ? "the transfer of collectives" : "communication",
+                  percent(hidden), known != nullptr ? "transfers" : "communication"));
   const bool whole = all_ranks_are_open(e);
   if (const std::optional<TransferSavings> job = transfer_savings(e)) {
     f.saving_low = whole ? job->least : 0;

@@ -218,6 +218,7 @@ namespace stepscope::advise {
   X(double, kPrefetchLeast, 0.2, "of exposed gathers: saved if they are partly prefetched", "chosen") \
   X(double, kPrefetchMost, 0.7, "of exposed gathers: saved if they are prefetched", "chosen") \
   X(double, kWaitingShare, 0.03, "of the step: what a slow rank costs the others", "chosen: three times what ranks differ by chance") \
+  X(double, kMoreTogether, 1.25, "times the cost of the slowest rank: what several cost together, to be named", "chosen") \
   X(double, kWaitingOnCpuShare, 0.06, "of the step: what a late rank costs the others where only CPUs work", "measured: 0.05 by chance in molecule_energy and wind_sites of bench/unseen, whose ranks share two cores") \
   X(double, kLateWaits, 0.5, "of the shortest wait of the others: what a late rank waits itself at most", "by chance, ranks of equal work wait equally long") \
   X(double, kExplainedWait, 0.25, "of that wait: a phase in which the late rank exceeds this one explains it", "the backward pass, which cannot be compared, takes about twice the forward pass") \

@@ -25,6 +25,8 @@ constexpr std::string_view kWaitingDoc =
 the others wait for it in collectives. Fires on the ranks that wait, if mending that rank would shorten the
 step by at least `kWaitingShare`.
 
+If several ranks are slow and together cost `kMoreTogether` times as much as the slowest alone, the finding names all.
+
 If a rank computes longer, its kernels are compared with those of a usual rank by name, grid and block. If
 both run the same ones as often (`kSameWork`) and all are longer by the same factor (`kSlowDevice`,
 `kEvenPace`), the device is slow. If only some are longer, its data may be different. Else the rank has more
@@ -91,8 +93,50 @@ Cause cause_of(const SlowRank& slow, const SlowKernels& kernels) {
                       slow.rank, kernels.against, share, device)};
 }
 
+/// "rank 1: compute kernels; rank 4: loading data", of the ranks that are slow in every step.
+std::string slow_parts(const Evidence& e) {
+  std::string text;
+  for (const SlowRank& slow : e.reports().job->stragglers.slow)
+    if (slow.always())
+      text += fmt::format("{}rank {}: {}", text.empty() ? "" : "; ", slow.rank, work_of(slow.part));
+  return text;
+}
+
+Claim waiting_for_ranks(const Evidence& e, const analyze::SlowTogether& slow) {
+  std::int64_t least = report::kNoInt, most = 0;
+  for (const SlowRank& of : e.reports().job->stragglers.slow) {
+    if (!of.always()) continue;
+    least = least == report::kNoInt ? of.excess : std::min(least, of.excess);
+    most = std::max(most, of.excess);
+  }
+  Claim f =
+      claim(e, RuleId::N05,
+            fmt::format("Ranks {} take {} or more longer than the others in every step, which wait for them",
+                        listed(slow.ranks), ns(least)));
+  if (slow.cost_high != report::kNoInt) {
+    f.saving_low = static_cast<std::int64_t>(kPacePessimism * static_cast<double>(slow.cost_low));
+    f.saving_high = std::min(slow.cost_high, std::max(most, slow.cost));
+  } else {
+    save(f, slow.cost, kWaitingPessimism, 1.0);
+  }
+  f.confidence = Confidence::medium;
+  f.because = slow_parts(e);
+  f.evidence = {see::stragglers(fmt::format("ranks {}; this rank waits for {} of its time in collectives",
+                                            listed(slow.ranks), percent(waiting_share(e).value_or(0))))};
+  f.remedy =
+      "Mend all of them: with one alone mended, the others are still waited for. Look at the findings of "
+      "each.";
+  f.verify = "stragglers: no rank is listed, and ranks wait about equally long.";
+  f.effort = Effort::code;
+  return f;
+}
+
 std::optional<Claim> waiting_for_rank(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only) return waiting_for_rank_on_cpu(e);
+  if (const analyze::SlowTogether* several = slow_together(e)) {
+    if (std::ranges::find(several->ranks, e.rank()) != several->ranks.end()) return std::nullopt;
+    return waiting_for_ranks(e, *several);
+  }
   const SlowRank* slow = slow_rank(e);
   if (slow == nullptr || e.share(slow->cost * e.steps()) < kWaitingShare) return std::nullopt;
   const SlowKernels* kernels = slow_kernels(e, *slow);

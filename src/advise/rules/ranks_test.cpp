@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "advise/collective_facts.h"
+#include "advise/pricing/pricing.h"
 #include "advise/rules/families.h"
 
 namespace stepscope::advise {
@@ -131,6 +132,74 @@ TEST(RankRules, ASlowDeviceOrMoreWork) {
                   .title.ends_with(": compute kernels with other names or grids than on rank 1"));
   EXPECT_TRUE(slow_rank_with({2, 1, 100, 100, 0.98, 1.8, 0.5})
                   .title.ends_with(": the same compute kernels, some of them longer"));
+}
+
+// Each costs 0.5 ms alone and both together 3 ms of 20: both are named, to the ranks that wait for them only.
+TEST(RankRules, TwoSlowRanksAreNamedTogether) {
+  Reports reports;
+  for (const std::int64_t rank : {1, 4}) {
+    analyze::SlowRank slow;
+    slow.rank = rank;
+    slow.part = slow.also = rank == 1 ? derive::StepPart::compute : derive::StepPart::input;
+    slow.excess = 3'000'000 - rank * 100'000;
+    slow.cost = slow.cost_high = 500'000;
+    slow.cost_low = 0;
+    reports.job->stragglers.slow.push_back(slow);
+  }
+  reports.job->stragglers.together = analyze::SlowTogether{{1, 4}, 3'000'000, 2'800'000, 3'100'000};
+  for (const std::int64_t rank : {0, 4}) {
+    Facts facts;
+    facts.rank = rank;
+    facts.window = 20'000'000;
+    reports.overview.ranks.push_back(std::move(facts));
+  }
+  const auto found = [&](std::int64_t rank) {
+    for (const Rule& rule : rank_rules())
+      if (rule.id == RuleId::N05) return rule.find(Evidence(reports, rank), Bound::communication);
+    return std::optional<Claim>();
+  };
+  const std::optional<Claim> both = found(0);
+  ASSERT_TRUE(both);
+  EXPECT_EQ(both->title,
+            "Ranks 1 and 4 take 2.60 ms or more longer than the others in every step, which wait for them");
+  EXPECT_EQ(both->because, "rank 1: compute kernels; rank 4: loading data");
+  EXPECT_EQ(both->saving_high, 3'000'000);
+  EXPECT_FALSE(found(4));
+  reports.job->stragglers.together->cost = 550'000;
+  EXPECT_FALSE(found(0));
+}
+
+// Rank 4's loader costs it 3 ms, and the job 0.2 ms, as rank 1 is as late. On several ranks, slow or not,
+// nothing is capped.
+TEST(RankRules, AFindingOfOneSlowRankSavesWhatTheJobGains) {
+  analyze::Stragglers stragglers;
+  analyze::SlowRank slow;
+  slow.rank = 4;
+  slow.cost = 100'000;
+  slow.cost_low = 0;
+  slow.cost_high = 200'000;
+  stragglers.slow.push_back(slow);
+  std::vector<Ranked> findings(3);
+  const auto set = [](Ranked& f, RuleId id, std::int64_t rank) {
+    f.claim.id = id;
+    f.claim.rank = rank;
+    f.saving = {2'000'000, 3'000'000};
+  };
+  set(findings[0], RuleId::I02, 4);
+  set(findings[1], RuleId::N01, 4);
+  set(findings[2], RuleId::H01, 0);
+  std::vector<Ranked> both(2);
+  set(both[0], RuleId::I02, 4);
+  set(both[1], RuleId::I02, 0);
+  cap_by_job(findings, stragglers);
+  EXPECT_EQ(findings[0].saving.low, 0);
+  EXPECT_EQ(findings[0].saving.high, 200'000);
+  ASSERT_EQ(findings[0].reasons.size(), 1u);
+  EXPECT_EQ(findings[0].reasons[0], "the rank itself would save 3.00 ms, but other ranks come as late");
+  EXPECT_EQ(findings[1].saving.high, 3'000'000);
+  EXPECT_EQ(findings[2].saving.high, 3'000'000);
+  cap_by_job(both, stragglers);
+  EXPECT_EQ(both[0].saving.high, 3'000'000);
 }
 
 /// Rank 0's claim about all-reduces that reach 1 of 10 GB/s at their fastest and take 6 of 10 ms. `waits`: by

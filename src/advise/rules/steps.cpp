@@ -67,7 +67,14 @@ std::optional<Claim> step_outlier(const Evidence& e, Bound bound) {
       fmt::format("device_length of step {}{}; spread over all steps, such outliers cost {} per step", step,
                   grown_op(e, longest->number), ns(longest->beyond)))};
   f.remedy =
-      longest->role == StepRole::data_loader
+      longest->role == StepRole::kernel ? fmt::format(
+                                              "Compare the kernels of step {0} with those of another one "
+                                              "(`stepscope show kernels --step {0}`). "
+                                              "If there are more, the batch was larger; if the same ones "
+                                              "took longer, the device's clock was "
+                                              "lower, or another program used the device.",
+                                              step)
+      : longest->role == StepRole::data_loader
           ? "Look at the DataLoader: a pass over the data begins in such a step "
             "(persistent_workers=True keeps its workers), or one batch takes longer than the others "
             "(`stepscope show input_wait`)."

@@ -159,6 +159,21 @@ std::string summary_of(const trace::Trace& trace, const Alignment& alignment) {
                      trace.ranks[static_cast<std::size_t>(worst - alignment.clocks.data())].rank, apart);
 }
 
+/// Names the clock that leaves its line furthest: the others' residuals show a part of it.
+void note_bend(const trace::Trace& trace, const Alignment& alignment, report::Report& report) {
+  const RankClock* worst = nullptr;
+  for (const RankClock& clock : alignment.clocks)
+    if (clock.state != ClockState::apart && clock.fit.bend > (worst == nullptr ? 0 : worst->fit.bend))
+      worst = &clock;
+  if (worst == nullptr) return;
+  report.notes.push_back(fmt::format(
+      "The clock of rank {} does not run evenly: it leaves its line by up to {}, so that the errors are "
+      "larger. Temperature does that, or a time service that corrects the clock. Shorter recordings "
+      "are aligned more exactly.",
+      trace.ranks[static_cast<std::size_t>(worst - alignment.clocks.data())].rank,
+      report::format_value(whole(worst->fit.bend), Unit::ns)));
+}
+
 void note_mismatches(const Alignment& alignment, report::Report& report) {
   const std::vector<derive::Mismatch>& all = alignment.matches.mismatches;
   const auto missing = std::count_if(all.begin(), all.end(), [](const derive::Mismatch& m) {
@@ -190,6 +205,7 @@ report::Report clock_alignment(const Derived& derived, const report::Params&) {
   report.notes = trace.doubts;
   report.notes.push_back(alone ? "Only one rank is open: name several files, or the folder that holds them."
                                : summary_of(trace, alignment));
+  note_bend(trace, alignment, report);
   note_mismatches(alignment, report);
   report.tables.push_back(clocks_of(trace, alignment));
   report.tables.push_back(matches_of(alignment));

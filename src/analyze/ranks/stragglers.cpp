@@ -23,6 +23,9 @@ using report::Unit;
 using timeline::Interval;
 using timeline::Time;
 
+constexpr double kTakeTurns =
+    0.02;  // of the step: what even work would save, for ranks that take turns at being late
+
 struct Waiting : RankWaits {
   Column<Interval> spans;  ///< when the rank waited, on the clock of its events
 };
@@ -30,7 +33,7 @@ struct Waiting : RankWaits {
 /// See derive::Collectives::transfer.
 std::vector<Waiting> waits_of(const Derived& derived) {
   const trace::Trace& trace = derived.trace();
-  const derive::Collectives& collectives = derived.collectives();
+  const derive::Collectives& collectives = derived.alignment();
   std::vector<Waiting> waits(trace.ranks.size());
   for (std::size_t r = 0; r < waits.size(); ++r) waits[r].rank = trace.ranks[r].rank;
   for (const derive::Instance& instance : collectives.matches.instances) {
@@ -64,15 +67,28 @@ std::vector<Waiting> waits_of(const Derived& derived) {
   return waits;
 }
 
-/// Numbers of the steps that all ranks recorded whole.
+/// Numbers of the steps that all ranks of the run recorded whole.
 std::vector<std::int64_t> common_steps(const Derived& derived) {
   std::map<std::int64_t, std::size_t> ranks;
-  for (const trace::Rank& rank : derived.trace().ranks)
-    for (const std::int64_t number : derived.steps(rank).numbers) ++ranks[number];
+  std::size_t of_run = 0;
+  for (std::size_t r = 0; r < derived.trace().ranks.size(); ++r) {
+    if (derived.alignment().clocks[r].foreign) continue;
+    ++of_run;
+    for (const std::int64_t number : derived.steps(derived.trace().ranks[r]).numbers) ++ranks[number];
+  }
   std::vector<std::int64_t> common;
   for (const auto& [number, count] : ranks)
-    if (count == derived.trace().ranks.size()) common.push_back(number);
+    if (count == of_run) common.push_back(number);
   return common;
+}
+
+/// Ranks whose clock or collectives do not go with those of the others.
+std::vector<RankApart> ranks_apart(const Derived& derived) {
+  std::vector<RankApart> apart;
+  for (std::size_t r = 0; r < derived.trace().ranks.size(); ++r)
+    if (const derive::RankClock& clock = derived.alignment().clocks[r]; clock.foreign || clock.jumps)
+      apart.push_back({derived.trace().ranks[r].rank, clock.jumps, clock.why});
+  return apart;
 }
 
 /// Parts of the rank's steps with these numbers, waits separated from transfers; empty without device work.
@@ -89,10 +105,13 @@ std::vector<derive::PartsOfStep> parts_of(const RankSteps& rank, Waiting& waitin
   return chosen;
 }
 
-/// Groups of ranks that do the same: one per stage of pipelines, one for all ranks outside pipelines.
-std::vector<std::vector<std::uint32_t>> peers_of(const std::vector<derive::Stage>& stages) {
+/// Groups of ranks that do the same: one per stage of pipelines, one for all ranks outside pipelines. Those
+/// of another run are in none.
+std::vector<std::vector<std::uint32_t>> peers_of(const derive::Alignment& alignment) {
+  const std::vector<derive::Stage> stages = derive::stages_of(alignment);
   std::map<std::pair<std::int64_t, std::int32_t>, std::vector<std::uint32_t>> peers;
-  for (std::uint32_t r = 0; r < stages.size(); ++r) peers[{stages[r].stages, stages[r].number}].push_back(r);
+  for (std::uint32_t r = 0; r < stages.size(); ++r)
+    if (!alignment.clocks[r].foreign) peers[{stages[r].stages, stages[r].number}].push_back(r);
   std::vector<std::vector<std::uint32_t>> out;
   for (auto& [place, ranks] : peers) out.push_back(std::move(ranks));
   return out;
@@ -108,6 +127,7 @@ struct Judged {
   std::vector<Straggler> stragglers;
   std::vector<std::vector<std::uint32_t>> peers;                  ///< by straggler
   std::vector<PartTimes> times;                                   ///< by straggler
+  Time cost_together = 0;                                         ///< see StragglerAnswer
   std::vector<std::optional<derive::PartsOfStep>> beyond_median;  ///< by rank
   bool any() const {
     return std::any_of(beyond_median.begin(), beyond_median.end(),
@@ -124,6 +144,7 @@ Judged judged(const std::vector<std::vector<std::uint32_t>>& peers,
     std::vector<std::vector<derive::PartsOfStep>> theirs;
     for (const std::uint32_t r : ranks) theirs.push_back(parts[r]);
     derive::StragglerAnswer answer = derive::find_stragglers(theirs);
+    out.cost_together = std::max(out.cost_together, answer.cost_together);
     for (Straggler& s : answer.stragglers) {
       s.rank = ranks[s.rank];
       if (s.persistent || !clocks[s.rank].jumps) out.stragglers.push_back(s);
@@ -144,9 +165,19 @@ Judged judged(const std::vector<std::vector<std::uint32_t>>& peers,
   return out;
 }
 
+/// Of what the job gains over the recording without this rank, the share of a single slow step: its cost by
+/// the parts, of that of all single steps in which the rank is slow.
+double share_of_step(const std::vector<Straggler>& all, const Straggler& s) {
+  Time sum = 0;
+  double steps = 0;
+  for (const Straggler& other : all)
+    if (!other.persistent && other.rank == s.rank) sum += other.cost, ++steps;
+  return sum > 0 ? report::ratio(s.cost, sum) : 1 / steps;
+}
+
 /// A straggler with its cost: from replay if possible, else from the parts alone. `numbers`: step numbers.
-SlowRank slow_rank(const Derived& derived, const Straggler& s, const PartTimes& times,
-                   const std::vector<std::int64_t>& numbers) {
+SlowRank slow_rank(const Derived& derived, const std::vector<Straggler>& all, const Straggler& s,
+                   const PartTimes& times, const std::vector<std::int64_t>& numbers) {
   const bool every = s.persistent && numbers.size() > 1;
   SlowRank slow{derived.trace().ranks[s.rank].rank,
                 every ? kNoInt : numbers[s.step],
@@ -160,13 +191,37 @@ SlowRank slow_rank(const Derived& derived, const Straggler& s, const PartTimes& 
                 CostBy::parts,
                 s.z};
   if (!derived.job().usable() || !derived.job().does_without(s.rank)) return slow;
-  const ReplayedJob::Prediction at = derived.job().cost_of(s.rank);
-  const std::int64_t steps = s.persistent ? 1 : derived.job().rank(s.rank).steps();
-  slow.cost_low = at.low * steps;
-  slow.cost = at.step * steps;
-  slow.cost_high = at.high * steps;
+  const ReplayedJob::Prediction at = derived.job().cost_of({s.rank});
+  const double steps =
+      s.persistent ? 1 : share_of_step(all, s) * static_cast<double>(derived.job().rank(s.rank).steps());
+  const auto in_step = [&](std::int64_t per_step) {
+    return static_cast<std::int64_t>(steps * static_cast<double>(per_step));
+  };
+  slow.cost_low = in_step(at.low);
+  slow.cost = in_step(at.step);
+  slow.cost_high = in_step(at.high);
   slow.by = CostBy::replay;
   return slow;
+}
+
+/// nullopt unless several ranks are slow in every step.
+std::optional<SlowTogether> slow_together(const Derived& derived, const Judged& answer) {
+  std::vector<std::size_t> slow;
+  SlowTogether out{{}, answer.cost_together};
+  for (const Straggler& s : answer.stragglers)
+    if (s.persistent) slow.push_back(s.rank);
+  if (slow.size() < 2) return std::nullopt;
+  std::sort(slow.begin(), slow.end());
+  for (const std::size_t r : slow) out.ranks.push_back(derived.trace().ranks[r].rank);
+  const ReplayedJob& job = derived.job();
+  if (!job.usable() ||
+      !std::all_of(slow.begin(), slow.end(), [&](std::size_t r) { return job.does_without(r); }))
+    return out;
+  const ReplayedJob::Prediction at = job.cost_of(slow);
+  out.cost_low = at.low;
+  out.cost = at.step;
+  out.cost_high = at.high;
+  return out;
 }
 
 Imbalance imbalance_of(const ReplayedJob& job) {
@@ -215,6 +270,31 @@ std::string sentence(const SlowRank& slow) {
                      slow.rank, own, time(slow.cost));
 }
 
+/// "Ranks 1 and 4 are slow in every step: …"
+std::string sentence(const SlowTogether& together) {
+  std::string ranks;
+  for (std::size_t i = 0; i < together.ranks.size(); ++i)
+    ranks += fmt::format("{}{}",
+                         i == 0                           ? ""
+                         : i + 1 == together.ranks.size() ? " and "
+                                                          : ", ",
+                         together.ranks[i]);
+  return fmt::format(
+      "Ranks {} are slow in every step: with all of them at the others' pace, the step would be about "
+      "{} shorter.",
+      ranks, report::format_value(together.cost, Unit::ns));
+}
+
+/// Where no rank is slow in every step, another one may come late each time.
+std::string nobody(const std::optional<Imbalance>& imbalance) {
+  if (!imbalance || imbalance->share < kTakeTurns)
+    return "No rank delays the others by more than ranks differ by chance.";
+  return fmt::format(
+      "No rank is slow in every step, but each time some rank comes late: with even work, the step "
+      "would be about {} shorter ({}).",
+      report::format_value(imbalance->cost, Unit::ns), report::format_value(imbalance->share, Unit::share));
+}
+
 /// `judged`: some ranks could be compared; `few_peers`: at most two ranks do the same work.
 void note_slow(Stragglers& out, bool judged, bool few_peers) {
   if (!judged)
@@ -225,10 +305,13 @@ void note_slow(Stragglers& out, bool judged, bool few_peers) {
               "(`pipeline`), so give at least three ranks of one stage to see which is unusual."
             : "No step is complete on all ranks with device work, so their steps cannot be compared.");
   else if (out.slow.empty())
-    out.notes.emplace_back("No rank delays the others by more than ranks differ by chance.");
+    out.notes.push_back(nobody(out.imbalance));
   constexpr std::size_t kTold = 3;
-  for (std::size_t i = 0; i < std::min(kTold, out.slow.size()); ++i)
-    out.notes.push_back(sentence(out.slow[i]));
+  if (out.together)
+    out.notes.push_back(sentence(*out.together));
+  else
+    for (std::size_t i = 0; i < std::min(kTold, out.slow.size()); ++i)
+      out.notes.push_back(sentence(out.slow[i]));
 }
 
 /// `crowded`: a step has too many collectives to match them by order.
@@ -256,24 +339,27 @@ Stragglers stragglers_of(const Derived& derived) {
     return out;
   }
   out.notes = trace.doubts;
+  out.apart = ranks_apart(derived);
+  for (const RankApart& of : out.apart) out.notes.push_back(fmt::format("Rank {}: {}.", of.rank, of.why));
   std::vector<Waiting> waits = waits_of(derived);
   out.waits.assign(waits.begin(), waits.end());
   const std::vector<std::int64_t> numbers = common_steps(derived);
   std::vector<std::vector<derive::PartsOfStep>> parts;
   for (std::size_t r = 0; r < trace.ranks.size(); ++r)
     parts.push_back(parts_of(derived.steps(trace.ranks[r]), waits[r], numbers));
-  const auto peers = peers_of(derive::stages_of(derived.collectives()));
+  const auto peers = peers_of(derived.alignment());
   const Judged answer = judged(peers, parts, derived.alignment().clocks);
   for (std::size_t i = 0; i < answer.stragglers.size(); ++i)
-    out.slow.push_back(slow_rank(derived, answer.stragglers[i], answer.times[i], numbers));
+    out.slow.push_back(slow_rank(derived, answer.stragglers, answer.stragglers[i], answer.times[i], numbers));
+  out.together = slow_together(derived, answer);
   for (std::size_t r = 0; r < answer.beyond_median.size(); ++r)
     if (answer.beyond_median[r]) out.beyond_median.push_back({trace.ranks[r].rank, *answer.beyond_median[r]});
-  note_slow(out, answer.any(), few(peers));
-  note_waits(out, !derived.collectives().matches.crowded.empty());
   if (derived.job().usable()) {
     if (answer.any()) out.imbalance = imbalance_of(derived.job());
     out.shorter_transfers = shorter_transfers(derived);
   }
+  note_slow(out, answer.any(), few(peers));
+  note_waits(out, !derived.collectives().matches.crowded.empty());
   out.kernels = slow_kernels(derived, parts, answer.stragglers, answer.peers);
   out.means = means_of(trace, parts);
   return out;

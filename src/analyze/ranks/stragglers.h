@@ -36,6 +36,20 @@ struct SlowRank {
   std::string when() const;  ///< "every step", "step 7"
 };
 
+/// What all ranks that are slow in every step cost the job together, ns per step.
+struct SlowTogether {
+  std::vector<std::int64_t> ranks;  ///< two or more
+  std::int64_t cost = 0;
+  std::int64_t cost_low = report::kNoInt, cost_high = report::kNoInt;  ///< replayed only
+};
+
+/// A rank that the others cannot be compared with, because of its clock or its collectives.
+struct RankApart {
+  std::int64_t rank;
+  bool jumps;       ///< its clock was set while it was recorded
+  std::string why;  ///< a clause
+};
+
 /// A time for each part of a rank's step, ns.
 struct RankParts {
   std::int64_t rank;
@@ -68,7 +82,9 @@ struct ShorterTransfers {
 
 /// With one rank, only notes.
 struct Stragglers {
-  std::vector<SlowRank> slow;            ///< slow in every step first, by excess
+  std::vector<SlowRank> slow;  ///< slow in every step first, by excess
+  std::optional<SlowTogether> together;
+  std::vector<RankApart> apart;
   std::vector<RankParts> beyond_median;  ///< medians over steps, minus the median rank's
   std::vector<RankWaits> waits;          ///< by rank
   std::optional<Imbalance> imbalance;

@@ -24,8 +24,9 @@ namespace {
 constexpr double kHostDoubt = 0.05, kMovedHostDoubt = 0.25;
 
 std::int64_t untied_rank(const trace::Trace& trace, const std::vector<const ReplayPlan*>& plans,
-                         const Meetings& meetings) {
+                         const Meetings& meetings, const std::vector<bool>& left_out) {
   for (std::size_t r = 0; r < plans.size(); ++r) {
+    if (left_out[r]) continue;
     const Column<std::int32_t>& member = meetings.of_event[r];
     if (std::any_of(member.begin(), member.end(), [](std::int32_t m) { return m != Meetings::kNone; }))
       continue;
@@ -46,18 +47,23 @@ ReplayedJob::ReplayedJob(const Derived& derived) : trace_(derived.trace()) {
     ranks_.push_back(&derived.replayed(rank));
     plans_.push_back(&ranks_.back()->plan());
   }
-  if (ranks_.size() > 1) meetings_ = derive::meetings_of(trace_, derived.collectives(), plans_);
+  left_out_.resize(ranks_.size());
+  if (ranks_.size() < 2) return;
+  for (std::size_t r = 0; r < ranks_.size(); ++r)
+    left_out_[r] = derived.alignment().clocks[r].foreign || derived.alignment().clocks[r].jumps;
+  meetings_ = derive::meetings_of(trace_, derived.alignment(), plans_);
   if (!joined()) return;
-  untied_ = untied_rank(trace_, plans_, meetings_);
-  const JointReplayed same = derive::joint_replay(trace_, plans_, meetings_, {});
-  identity_ = lengths_of(same, {});
+  untied_ = untied_rank(trace_, plans_, meetings_, left_out_);
+  const JointChanges none = of_job({});
+  const JointReplayed same = derive::joint_replay(trace_, plans_, meetings_, none);
+  identity_ = lengths_of(same, none);
   given_up_ = same.given_up;
 }
 
 double ReplayedJob::error() const {
   double most = 0;
   for (std::size_t r = 0; r < ranks_.size(); ++r)
-    if (ranks_[r]->has_device())
+    if (ranks_[r]->has_device() && !left_out_[r])
       most = std::max(most,
                       std::abs(report::ratio(identity_[r] - ranks_[r]->recorded(), ranks_[r]->recorded())));
   return most;
@@ -70,8 +76,16 @@ std::int64_t ReplayedJob::step(const std::vector<std::int64_t>& lengths) const {
   return most;
 }
 
+JointChanges ReplayedJob::of_job(JointChanges changes) const {
+  changes.absent.resize(ranks_.size());
+  for (std::size_t r = 0; r < ranks_.size(); ++r)
+    if (left_out_[r]) changes.absent[r] = true;
+  return changes;
+}
+
 std::vector<std::int64_t> ReplayedJob::lengths(const JointChanges& changes) const {
-  return lengths_of(derive::joint_replay(trace_, plans_, meetings_, changes), changes);
+  const JointChanges all = of_job(changes);
+  return lengths_of(derive::joint_replay(trace_, plans_, meetings_, all), all);
 }
 
 std::vector<std::int64_t> ReplayedJob::lengths_of(const JointReplayed& replayed,
@@ -134,7 +148,7 @@ ReplayedJob::Prediction ReplayedJob::predicted(const std::vector<std::int64_t>& 
   out.step = step(lengths);
   Time host_most = 0;
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
-    if (!ranks_[r]->has_device() || (!changes.absent.empty() && changes.absent[r])) continue;
+    if (!ranks_[r]->has_device() || left_out_[r] || (!changes.absent.empty() && changes.absent[r])) continue;
     const derive::Changes own = changes.ranks.empty() ? derive::Changes{} : changes.ranks[r];
     const Busiest stream = busiest_stream(trace_.ranks[r], *ranks_[r], meetings_, meetings_.of_event[r], own);
     const Time device = report::mean(stream.time, ranks_[r]->steps());
@@ -158,10 +172,10 @@ bool ReplayedJob::does_without(std::size_t rank) const {
                       });
 }
 
-ReplayedJob::Prediction ReplayedJob::cost_of(std::size_t rank) const {
+ReplayedJob::Prediction ReplayedJob::cost_of(const std::vector<std::size_t>& ranks) const {
   JointChanges changes;
   changes.absent.resize(ranks_.size());
-  changes.absent[rank] = true;
+  for (const std::size_t rank : ranks) changes.absent[rank] = true;
   Prediction out = predicted(lengths(changes), changes);
   const std::int64_t now = step(identity_);
   out.step = std::max<Time>(0, now - out.step);
@@ -175,7 +189,7 @@ std::int64_t ReplayedJob::balanced() const {
   std::vector<std::int64_t> steps;
   const std::vector<std::int64_t> all = lengths(changes);
   for (std::size_t r = 0; r < all.size(); ++r)
-    if (ranks_[r]->has_device()) steps.push_back(report::mean(all[r], ranks_[r]->steps()));
+    if (ranks_[r]->has_device() && !left_out_[r]) steps.push_back(report::mean(all[r], ranks_[r]->steps()));
   return median_of(steps);
 }
 

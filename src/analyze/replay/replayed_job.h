@@ -48,14 +48,16 @@ class ReplayedJob {
                        bool moved = false) const;
   /// Whether the others can be replayed without the rank; false if it exchanges messages with them.
   bool does_without(std::size_t rank) const;
-  /// ns per step that others wait for a rank: the step now minus the step without the rank, with its range.
-  Prediction cost_of(std::size_t rank) const;
+  /// ns per step that others wait for these ranks: the step now minus the step without them, with its range.
+  Prediction cost_of(const std::vector<std::size_t>& ranks) const;
   /// The job's step if each collective began when the median of its ranks came, ns.
   std::int64_t balanced() const;
 
  private:
   std::vector<std::int64_t> lengths_of(const derive::JointReplayed& replayed,
                                        const derive::JointChanges& changes) const;
+  /// The changes without the ranks that are left out.
+  derive::JointChanges of_job(derive::JointChanges changes) const;
 
   const trace::Trace& trace_;
   std::vector<const ReplayedRank*> ranks_;
@@ -63,6 +65,7 @@ class ReplayedJob {
   derive::Meetings meetings_;
   std::vector<std::int64_t> identity_;
   std::int64_t given_up_ = 0, untied_ = -1;
+  std::vector<bool> left_out_;  // by rank: of another run or with a clock that jumps; absent from all replays
 };
 
 }  // namespace stepscope::analyze

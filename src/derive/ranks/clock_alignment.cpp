@@ -54,6 +54,7 @@ class Aligner {
     fits_ = fit_clocks(ends_, out_.rows.size());
     why_.resize(out_.rows.size());
     jumps_.resize(out_.rows.size());
+    foreign_.resize(out_.rows.size());
     leave_out_clocks();
     for (int round = 0; round < kFits; ++round) {
       gather();
@@ -61,11 +62,13 @@ class Aligner {
       if (round + 1 < kFits && !leave_out_contradictions()) break;
     }
     for (std::size_t q = 0; q < fits_.size(); ++q)
-      out_.clocks.push_back({fits_[q], ClockState::apart, {}, jumps_[q]});
+      out_.clocks.push_back({fits_[q], ClockState::apart, {}, jumps_[q], foreign_[q]});
     bound();
+    double bend = 0;
+    for (const ClockFit& fit : fits_) bend = std::max(bend, fit.bend);
     for (std::uint32_t q = 0; q < out_.clocks.size(); ++q)
       judge(out_.clocks[q], std::binary_search(out_.matches.crowded.begin(), out_.matches.crowded.end(), q),
-            why_[q]);
+            why_[q], bend);
     for (std::uint32_t i = 0; i < left_out_.size(); ++i) {
       if (!left_out_[i]) continue;
       out_.contradicting.push_back(i);
@@ -134,8 +137,11 @@ class Aligner {
       if (why_[q].empty()) fits_[q] = fits[q];
   }
 
+  /// Its ends are apart because it leaves its line, which its error says.
+  static bool bends(const ClockFit& fit) { return fit.bend > 0 && fit.bend <= kRough; }
+
   static bool is_off(const ClockFit& fit) {
-    return fit.used + fit.rejected >= kMinCollectives &&
+    return !bends(fit) && fit.used + fit.rejected >= kMinCollectives &&
            (fit.residual_median > kMaxResidual || fit.rejected > kMaxRejected * (fit.used + fit.rejected));
   }
 
@@ -153,18 +159,17 @@ class Aligner {
       all[fit.component] += fit.used + fit.rejected > 0;
       off[fit.component] += is_off(fit) || jumps[q];
     }
-    std::vector<bool> foreign(fits_.size());
     bool any = false;
     for (std::uint32_t q = 0; q < fits_.size(); ++q) {
       const std::uint32_t component = fits_[q].component;
-      foreign[q] = is_off(fits_[q]) && !jumps[q] && 2 * off[component] < all[component];
-      any = any || foreign[q];
-      if (foreign[q])
+      foreign_[q] = is_off(fits_[q]) && !jumps[q] && 2 * off[component] < all[component];
+      any = any || foreign_[q];
+      if (foreign_[q])
         why_[q] = "its collectives do not end with those of the other ranks: it may be of another run";
       else if (jumps[q] && 2 * off[component] < all[component])
         why_[q] = *jumps[q], jumps_[q] = true;
     }
-    if (any) drop_members(foreign);
+    if (any) drop_members(foreign_);
   }
 
   /// By clock: true if it shows no time in common with any other clock.
@@ -278,7 +283,8 @@ class Aligner {
     });
   }
 
-  static void judge(RankClock& clock, bool crowded, const std::string& why) {
+  /// `bend`: of the clock that bends most.
+  static void judge(RankClock& clock, bool crowded, const std::string& why, double bend) {
     const ClockFit& fit = clock.fit;
     const double ends = fit.used + fit.rejected;
     if (!why.empty())
@@ -290,11 +296,11 @@ class Aligner {
           "no all-reduce or other collective that all ranks leave together is recorded on another rank too";
     else if (clock.collectives < kMinCollectives)
       clock.why = "fewer than 3 common collectives";
-    else if (fit.residual_median > kMaxResidual)
+    else if (!bends(fit) && fit.residual_median > kMaxResidual)
       clock.why = "its collectives end more than 1 ms apart";
-    else if (fit.rejected > kMaxRejected * ends)
+    else if (!bends(fit) && fit.rejected > kMaxRejected * ends)
       clock.why = "over 30 % of its collectives' end times do not fit";
-    else if (clock.low > clock.high + 2 * kCausalSlack)
+    else if (static_cast<double>(clock.low - clock.high) > 2 * (static_cast<double>(kCausalSlack) + bend))
       clock.why = "some collectives would end before the last rank has arrived";
     else if (fit.uncertainty_edge > kRough)
       clock.why = "its error may exceed 5 ms";
@@ -308,8 +314,8 @@ class Aligner {
   std::vector<bool> left_out_;  // by instance
   std::vector<ClockEnd> ends_;
   std::vector<ClockFit> fits_;
-  std::vector<std::string> why_;  // by clock: why it is left out, or ""
-  std::vector<bool> jumps_;       // by clock
+  std::vector<std::string> why_;       // by clock: why it is left out, or ""
+  std::vector<bool> jumps_, foreign_;  // by clock
 };
 
 }  // namespace

@@ -22,8 +22,9 @@ std::string_view name_of(ClockState state);
 struct RankClock {
   ClockFit fit;
   ClockState state = ClockState::apart;
-  std::string why;     ///< a clause; only for clocks that are not aligned
-  bool jumps = false;  ///< it was set while it was recorded: times across that instant are wrong
+  std::string why;       ///< a clause; only for clocks that are not aligned
+  bool jumps = false;    ///< it was set while it was recorded: times across that instant are wrong
+  bool foreign = false;  ///< it may be of another run: its rows are taken out of the collectives
   /// ns: range by which this clock alone could be shifted such that no rank ends a collective before the last
   /// rank has started it. `low` above `high` contradicts the fit. Both are kNoTime without collectives.
   timeline::Time low = trace::kNoTime, high = trace::kNoTime;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <random>
 
@@ -101,6 +102,28 @@ TEST(ClockAlignment, TwoWrongEndsAreNoJump) {
 }
 
 // A run of another time, in which one step was 30 ms shorter, is no jump of the clock.
+// 2 s are recorded; rank 3's clock leaves its line by 80 µs in the middle, as if it had become warm and
+// cooled down.
+TEST(ClockAlignment, AClockThatBendsHasALargerError) {
+  const Alignment alignment = aligned([](std::uint32_t rank, Time t) {
+    const double u = static_cast<double>(t) / (kCollectives * 10.0 * kMillisecond);
+    return rank == 3 ? t + std::llround(80'000 * 4 * u * (1 - u)) : t;
+  });
+  const ClockFit& bent = alignment.clocks[3].fit;
+  double worst = 0;
+  for (int i = 0; i < kCollectives; ++i) {
+    const Time t = i * 10 * kMillisecond;
+    const double u = static_cast<double>(t) / (kCollectives * 10.0 * kMillisecond);
+    const Time shown = t + std::llround(80'000 * 4 * u * (1 - u));
+    worst = std::max(worst, std::abs(static_cast<double>(bent.map(shown) - alignment.clocks[0].fit.map(t))));
+  }
+  EXPECT_GT(worst, 20'000);
+  EXPECT_GE(bent.uncertainty_edge, worst);
+  EXPECT_GT(bent.bend, 0);
+  EXPECT_EQ(alignment.clocks[3].state, ClockState::coarse);
+  EXPECT_EQ(aligned([](std::uint32_t, Time t) { return t; }).clocks[3].fit.bend, 0);
+}
+
 TEST(ClockAlignment, AnotherTimeIsAnotherRun) {
   const Alignment alignment = aligned([](std::uint32_t rank, Time t) {
     return rank == 3 ? t + 3'600'000 * kMillisecond - (t > 1'000 * kMillisecond ? 30 * kMillisecond : 0) : t;

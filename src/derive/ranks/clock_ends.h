@@ -35,6 +35,7 @@ struct ClockFit {
   double residual_median = 0, residual_p95 = 0;  ///< ns: absolute residuals of all its ends
   /// 95 % bounds of the map's error, ns, at the middle and at the worse edge of its ends.
   double uncertainty_middle = 0, uncertainty_edge = 0;
+  double bend = 0;         ///< ns by which it leaves the map's line at most; part of the bounds above
   double half_window = 1;  ///< ns: max distance of an end from the map's origin
 
   /// The 95 % bound at any reading x.

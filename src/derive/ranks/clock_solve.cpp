@@ -4,6 +4,7 @@
 #include <random>
 
 #include "base/median.h"
+#include "derive/ranks/clock_bends.h"
 #include "derive/ranks/clock_ends.h"
 #include "derive/ranks/clock_start.h"
 
@@ -245,7 +246,8 @@ class Solver {
   }
 
   /// Uncertainty: the scatter of solutions for noise as large as the residuals. It is at least the spread of
-  /// a quiet kind, which averaging cannot reduce: ranks differ in how late they see an end.
+  /// a quiet kind, which averaging cannot reduce: ranks differ in how late they see an end. A bend adds to
+  /// it.
   void bound() {
     const double t = student(freedom_);
     std::vector<double> middle(fits_.size()), begin(fits_.size()), end(fits_.size());
@@ -262,10 +264,12 @@ class Solver {
       }
     }
     const std::vector<double> floor = quietest();
+    const std::vector<double> bends = bends_of(ends_, residual_, fits_.size());
     for (std::size_t q = 0; q < fits_.size(); ++q) {
       const auto of = [&](double squares) {
-        return std::hypot(t * std::sqrt(squares / static_cast<double>(kSamples)), floor[q]);
+        return std::hypot(t * std::sqrt(squares / static_cast<double>(kSamples)), floor[q]) + bends[q];
       };
+      fits_[q].bend = bends[q];
       const bool seen = fits_[q].used > 0;
       constexpr double kUnknown = std::numeric_limits<double>::infinity();
       fits_[q].uncertainty_middle = seen ? of(middle[q]) : kUnknown;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "base/median.h"
@@ -97,37 +98,80 @@ class StragglerFinder {
     const bool also = static_cast<double>(beyond[second]) >= kSecond * static_cast<double>(beyond[first]);
     s.second = static_cast<StepPart>(also ? second : first);
   }
-  /// How much shorter the longest own work of step k would be with rank r at the median.
-  Time cost(std::size_t r, std::size_t k) const {
+  /// How much shorter the longest own work of step k would be with these ranks at the level `base` of the
+  /// excess.
+  Time cost(const std::vector<bool>& mended, std::size_t k, Time base = 0) const {
     Time longest = 0, without = 0;
-    for (std::size_t other = 0; other < ranks_; ++other) {
-      const Time work = own_work(parts_[other][k]);
+    for (std::size_t r = 0; r < ranks_; ++r) {
+      const Time work = own_work(parts_[r][k]);
       longest = std::max(longest, work);
-      without = std::max(without, other == r ? work - std::max<Time>(0, excess_[r][k]) : work);
+      without = std::max(without, mended[r] ? work - std::max<Time>(0, excess_[r][k] - base) : work);
     }
     return longest - without;
+  }
+  Time usual_cost(const std::vector<bool>& mended, Time base) const {
+    std::vector<Time> costs;
+    for (std::size_t k = 0; k < steps_; ++k) costs.push_back(cost(mended, k, base));
+    return median(std::move(costs));
+  }
+  std::vector<bool> only(std::size_t r) const {
+    std::vector<bool> one(ranks_);
+    one[r] = true;
+    return one;
   }
 
   void find_persistent(StragglerAnswer& answer) const {
     std::vector<Time> typical(ranks_);
     for (std::size_t r = 0; r < ranks_; ++r) typical[r] = median(excess_[r]);
-    const Time middle = median(typical);
-    const double spread = std::max(kMinStepSpread * step_, spread_of(typical));
+    const std::vector<bool> upper = slow_half(typical);
+    std::vector<Time> rest;  // all ranks, if no slow half is told from the others
+    for (std::size_t r = 0; r < ranks_; ++r)
+      if (!upper[r]) rest.push_back(typical[r]);
+    const Time middle = median(rest), base = rest.size() < ranks_ ? middle : 0;
+    const double spread = std::max(kMinStepSpread * step_, spread_of(rest));
+    std::vector<bool> slow(ranks_);
     for (std::size_t r = 0; r < ranks_; ++r) {
       const double z = static_cast<double>(typical[r] - middle) / spread;
-      if (static_cast<double>(typical[r]) < kPersistentShare * step_ || z < kLikely) continue;
-      if (z < kSure && !often_largest(r)) continue;
+      if (static_cast<double>(typical[r] - base) < kPersistentShare * step_ || z < kLikely) continue;
+      if (!upper[r] && z < kSure && !often_largest(r)) continue;
       Straggler s{static_cast<std::uint32_t>(r)};
-      s.excess = typical[r];
+      s.excess = typical[r] - base;
       s.z = z;
       name_parts(s, answer.beyond_median[r]);
-      std::vector<Time> costs;
-      for (std::size_t k = 0; k < steps_; ++k) costs.push_back(cost(r, k));
-      s.cost = median(std::move(costs));
+      s.cost = usual_cost(only(r), base);
+      slow[r] = true;
       answer.stragglers.push_back(s);
     }
+    if (answer.stragglers.size() > 1) answer.cost_together = usual_cost(slow, base);
     std::stable_sort(answer.stragglers.begin(), answer.stragglers.end(),
                      [](const Straggler& a, const Straggler& b) { return a.excess > b.excess; });
+  }
+  /// Two ranks or more above a gap that is wider than the groups on either side of it; none if there is no
+  /// such gap, or if it is not there in most steps.
+  std::vector<bool> slow_half(const std::vector<Time>& typical) const {
+    std::vector<bool> none(ranks_);
+    if (steps_ < kManySteps) return none;
+    std::vector<Time> sorted = typical;
+    std::sort(sorted.begin(), sorted.end());
+    std::size_t from = ranks_;  // of the upper group
+    for (std::size_t i = (ranks_ + 1) / 2; i + 1 < ranks_; ++i) {
+      const Time gap = sorted[i] - sorted[i - 1];
+      if (gap > std::max(sorted[i - 1] - sorted.front(), sorted.back() - sorted[i])) from = i;
+    }
+    if (from == ranks_) return none;
+    std::vector<bool> upper(ranks_);
+    for (std::size_t r = 0; r < ranks_; ++r) upper[r] = typical[r] >= sorted[from];
+    std::size_t apart = 0;
+    for (std::size_t k = 0; k < steps_; ++k) {
+      Time least = std::numeric_limits<Time>::max(), most = std::numeric_limits<Time>::min();
+      for (std::size_t r = 0; r < ranks_; ++r)
+        if (upper[r])
+          least = std::min(least, excess_[r][k]);
+        else
+          most = std::max(most, excess_[r][k]);
+      apart += least > most;
+    }
+    return static_cast<double>(apart) >= kOftenLargest * static_cast<double>(steps_) ? upper : none;
   }
   bool often_largest(std::size_t r) const {
     if (steps_ < kManySteps) return false;
@@ -183,7 +227,7 @@ class StragglerFinder {
         Straggler s{static_cast<std::uint32_t>(r), false, static_cast<std::uint32_t>(k)};
         s.excess = excess_[r][k];
         s.z = excess / spread;
-        s.cost = cost(r, k);
+        s.cost = cost(only(r), k);
         name_parts(s, beyond_[r][k]);
         answer.stragglers.push_back(s);
       }

@@ -47,6 +47,9 @@ struct StragglerAnswer {
   std::vector<Straggler> stragglers;  ///< persistent ones first, by excess
   /// By rank, then part: median over steps of the part's excess above the median rank, ns.
   std::vector<PartsOfStep> beyond_median;
+  /// ns per step by which the job's longest own work would be shorter with all persistent stragglers at the
+  /// others' level; 0 with fewer than two.
+  timeline::Time cost_together = 0;
 };
 
 /// `parts[rank][step]`: at least kMinRanks ranks with the same number of steps; else the answer is empty.
@@ -54,10 +57,12 @@ struct StragglerAnswer {
 /// In steady state all ranks take equally long: a rank that waits less spends more on something else, and
 /// that is the cause. Own excess O = sum over all parts except wait and transfer of (part - median of the
 /// ranks). Persistent: the median of O over steps is at least 1 % of the step, and either z is at least 4.5,
-/// or z is at least 3 and the rank's O is the largest in 80 % of at least 5 steps. For other ranks, a single
-/// step counts if O is at least 5 % of the step and 8 robust standard deviations over all ranks and steps,
-/// and the others' median step is longer, too, by a quarter of O: else no one waited, or the rank's clock was
-/// set. The spread used for z is at least 0.1 % of the step.
+/// or z is at least 3 and the rank's O is the largest in 80 % of at least 5 steps. Two ranks or more, up to
+/// half of them, are also persistent if the gap of O between them and the rest is wider than either group,
+/// and all of them lie above all others in 80 % of at least 5 steps; O is then above the median of the rest.
+/// For other ranks, a single step counts if O is at least 5 % of the step and 8 robust standard deviations
+/// over all ranks and steps, and the others' median step is longer, too, by a quarter of O: else no one
+/// waited, or the rank's clock was set. The spread used for z is at least 0.1 % of the step.
 StragglerAnswer find_stragglers(const std::vector<std::vector<PartsOfStep>>& parts);
 
 }  // namespace stepscope::derive

@@ -121,6 +121,44 @@ TEST(Stragglers, CostEndsAtTheNextSlowest) {
   EXPECT_EQ(answer.stragglers[0].cost, 30'000'000);
 }
 
+// Ranks 4 to 7 of 8 load 2 ms longer than the others, as on a slow host: the median lies between the two
+// groups.
+TEST(Stragglers, HalfOfTheRanks) {
+  Parts parts = simulate_slow({.ranks = 8, .steps = 12, .seed = 3});
+  for (std::size_t r = 4; r < 8; ++r)
+    for (PartsOfStep& step : parts[r]) at(step, StepPart::input) += 20'000'000;
+  const auto answer = find_stragglers(parts);
+  ASSERT_EQ(answer.stragglers.size(), 4u);
+  for (const Straggler& s : answer.stragglers) {
+    EXPECT_GE(s.rank, 4u);
+    EXPECT_EQ(s.part, StepPart::input);
+    EXPECT_NEAR(static_cast<double>(s.excess), 20e6, 3e6);
+    EXPECT_LT(s.cost, 5'000'000);  // the other three are as late
+  }
+  EXPECT_NEAR(static_cast<double>(answer.cost_together), 20e6, 3e6);
+}
+
+TEST(Stragglers, EqualRanksMakeNoGroups) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed)
+    EXPECT_LT(find_stragglers(simulate_slow({.ranks = 8, .seed = seed})).stragglers.size(), 2u)
+        << "seed " << seed;
+}
+
+// Both have 30 more: mending one of them gains nothing.
+TEST(Stragglers, TwoEquallySlowRanksCostTogetherWhatOneAloneDoesNot) {
+  Parts parts(8, std::vector<PartsOfStep>(5));
+  for (std::size_t r = 0; r < 8; ++r)
+    for (PartsOfStep& step : parts[r]) {
+      at(step, StepPart::compute) = r == 1 ? 130'000'000 : 100'000'000;
+      at(step, StepPart::input) = r == 4 ? 30'000'000 : 0;
+    }
+  const auto answer = find_stragglers(parts);
+  ASSERT_EQ(answer.stragglers.size(), 2u);
+  EXPECT_EQ(answer.stragglers[0].cost, 0);
+  EXPECT_EQ(answer.stragglers[1].cost, 0);
+  EXPECT_EQ(answer.cost_together, 30'000'000);
+}
+
 TEST(Stragglers, TwoRanksOrRaggedStepsGiveNoAnswer) {
   EXPECT_TRUE(find_stragglers(Parts(2, std::vector<PartsOfStep>(5))).beyond_median.empty());
   Parts ragged(3, std::vector<PartsOfStep>(5));

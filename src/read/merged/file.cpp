@@ -268,12 +268,4 @@ MergedEnd MergedFile::end(bool cut_is_known) {
   return end;
 }
 
-std::optional<Error> perfetto_error(std::string_view head, const std::string& path) {
-  const std::size_t text = head.find_first_not_of(" \t\r\n");
-  if (!head.starts_with('\n') || text == std::string_view::npos || head[text] == '{' || head[text] == '[')
-    return std::nullopt;  // a packet is field 1 with its length
-  return Error{"is a Perfetto trace, which only Perfetto reads; give the .json files that it was made of",
-               path};
-}
-
 }  // namespace stepscope::read

@@ -24,10 +24,6 @@ struct MergedEnd {
   std::vector<std::string> faults;                 ///< sentences, e.g. that the file has no end
 };
 
-/// An Error if a file that begins with `head` is a Perfetto trace: merging writes those too, but nothing here
-/// reads them.
-std::optional<Error> perfetto_error(std::string_view head, const std::string& path);
-
 class MergedFile {
  public:
   /// Nothing if the file at `path` is not a merged file.

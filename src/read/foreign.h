@@ -1,0 +1,21 @@
+// Formats that are known by their first bytes and not read here, so that they are not taken for damaged
+// traces.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace stepscope::read {
+
+/// Whether a file that begins with `head` is DFTracer's (.pfw): one object per line, no commas between them,
+/// the id first. Some versions write a "[" before the first.
+bool is_dftracer(std::string_view head);
+
+/// An Error with the remedy if a file that begins with `head` is a Perfetto trace, JSON Lines, or text in
+/// UTF-16 or UTF-32.
+std::optional<Error> foreign_error(std::string_view head, const std::string& path);
+
+}  // namespace stepscope::read
