@@ -22,7 +22,11 @@ class ToRun {
   /// `map` is for Unix ns of the rank's clock, which is `base` ahead of the file's times.
   ToRun(const derive::ClockMap& map, Time base, Time origin);
 
-  Time operator()(Time of_file) const { return map_.drift == 0 ? moved(of_file, add_) : bent(of_file); }
+  Time operator()(Time of_file) const {
+    if (map_.drift != 0) [[unlikely]]
+      return bent(of_file);
+    return moved(of_file, add_);
+  }
 
  private:
   static Time moved(Time time, Time by) {

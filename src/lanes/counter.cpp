@@ -7,6 +7,7 @@
 
 #include "base/parallel.h"
 #include "derive/idle/device_busy.h"
+#include "derive/idle/stream_queues.h"
 #include "derive/memory_records.h"
 #include "lanes/lane.h"
 
@@ -52,10 +53,26 @@ void add_memory(std::vector<Counter>& out, const derive::MemoryRecords& records,
                  .values = std::move(steps)});
 }
 
+Counter queue_counter(const derive::StreamQueue& queue, const Rank& rank, const ToRun& to_run) {
+  Column<Steps::Change> changes;
+  changes.reserve(queue.lengths.size());
+  for (const auto& [time, length] : queue.lengths)
+    changes.push_back({to_run(time), static_cast<float>(length)});
+  Steps steps(std::move(changes));
+  const double highest = steps.highest();
+  return {.key = fmt::format("r{}/d{}s{}/queue", number_of(rank), queue.device, queue.stream),
+          .name = fmt::format("GPU {} stream {} queue", queue.device, queue.stream),
+          .unit = "count",
+          .max = highest,
+          .values = std::move(steps)};
+}
+
 std::vector<Counter> counters_of_rank(const Trace& trace, const Rank& rank, const ToRun& to_run) {
   std::vector<Counter> out;
   for (const derive::DeviceBusy& device : derive::busy_devices(rank))
     out.push_back(busy_counter(device, rank, to_run));
+  for (const derive::StreamQueue& queue : derive::stream_queues(rank, [](trace::Row) { return true; }))
+    out.push_back(queue_counter(queue, rank, to_run));
   for (const derive::MemoryRecords& records : derive::memory_records(trace, rank)) {
     add_memory(out, records, "allocated", rank, to_run, [&](std::uint32_t i) { return records.level(i); });
     add_memory(out, records, "reserved", rank, to_run, [&](std::uint32_t i) { return records.reserved[i]; });

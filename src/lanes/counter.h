@@ -49,7 +49,7 @@ struct Busy {
 struct Counter {
   std::string key;   ///< like a lane's
   std::string name;  ///< e.g. "GPU 0 busy"
-  std::string unit;  ///< "share" or "bytes"
+  std::string unit;  ///< "share", "bytes" or "count"
   std::uint32_t rank = 0;
   double max = 0;
   std::variant<Busy, Steps> values;

@@ -19,13 +19,23 @@ TEST(TimelineCounters, ShareOfEachBucketInWhichADeviceWorks) {
   // Kernel and copy work from 30 to 70 µs of 120; a bucket has 16.384 µs.
   const trace::Trace trace = test::small_run();
   const Timeline timeline(trace);
-  EXPECT_EQ(json_at(timeline.summary(), "/counters"),
-            R"([{"counter":0,"key":"r0/d0/busy","rank":0,"name":"GPU 0 busy","unit":"share","max":1}])");
+  EXPECT_EQ(
+      json_at(timeline.summary(), "/counters"),
+      R"([{"counter":0,"key":"r0/d0/busy","rank":0,"name":"GPU 0 busy","unit":"share","max":1},)"
+      R"({"counter":1,"key":"r0/d0s7/queue","rank":0,"name":"GPU 0 stream 7 queue","unit":"count","max":1}])");
   const std::uint32_t counter[] = {0};
   EXPECT_EQ(stretches_in(timeline.counters(14, 0, counter)),
             (Lines{"0 [0, 1) 0 to 0", "0 [1, 2) 0.16894531 to 0.16894531", "0 [2, 4) 1 to 1",
                    "0 [4, 5) 0.27246094 to 0.27246094", "0 [5, 8) 0 to 0"}));
   EXPECT_EQ(stretches_in(timeline.counters(14, 1, counter)), Lines{});
+}
+
+TEST(TimelineCounters, QueueOfLaunchedWork) {
+  // Launched at 22 µs of the run, begun at 30 µs; a bucket has 1.024 µs.
+  const trace::Trace trace = test::small_run();
+  const std::uint32_t counter[] = {1};
+  EXPECT_EQ(stretches_in(Timeline(trace).counters(10, 0, counter)),
+            (Lines{"1 [21, 29) 1 to 1", "1 [29, 30) 0 to 1", "1 [30, 118) 0 to 0"}));
 }
 
 TEST(TimelineCounters, MemoryKeepsItsLowestAndHighest) {

@@ -40,7 +40,8 @@ class Pyramid {
     std::size_t begin, end;  // in items_
   };
   void choose_levels(const RowEvents& events);
-  void fill_level(const RowEvents& events, std::size_t at);
+  void fill_first(const RowEvents& events);
+  void fill_next(const RowEvents& events, const Level& below, const Level& level);
 
   std::vector<Level> levels_;
   Column<Item> items_;

@@ -75,8 +75,7 @@ class Searching {
   }
 
   std::size_t part_of(Time time) const {
-    const double share = static_cast<double>(time) / static_cast<double>(std::max<Time>(1, run_.end));
-    return std::min(kParts - 1, static_cast<std::size_t>(share * kParts));
+    return std::min(kParts - 1, static_cast<std::size_t>(static_cast<double>(time) * parts_per_ns_));
   }
 
   void consider(const Hit& hit) {
@@ -117,6 +116,7 @@ class Searching {
   const Run& run_;
   const Wanted& wanted_;
   const Query& query_;
+  const double parts_per_ns_ = static_cast<double>(kParts) / static_cast<double>(std::max<Time>(1, run_.end));
   std::vector<std::uint8_t> matches_;  // by NameId
   std::vector<std::uint32_t> counts_;  // by NameId
   std::vector<std::int64_t> times_;    // by NameId, ns
