@@ -79,8 +79,8 @@ Lanes lanes_of(const Trace& trace, const RunClock& clock, unsigned threads) {
       lane.role = roles.of(t);
       lanes.is_autograd[q][t] = lane.role == Role::autograd;
       lane.key = keys.of(rank, rank.tracks[t]);
-      lane.name = name_of_lane(rank.tracks[t], lane.role, roles.is_sampled(t));
-      lane.title = title_of_lane(rank, rank.tracks[t]);
+      lane.name = roles.name_of(t);
+      lane.title = roles.title_of(t);
       lanes.all.push_back(std::move(lane));
     }
   }

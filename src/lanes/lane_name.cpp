@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
 #include "lanes/json.h"
 #include "report/statistics.h"
 
@@ -26,12 +27,33 @@ std::string stream_of(const Track& track) {
   return track.stream < 0 ? part(track.tid) : std::to_string(track.stream);
 }
 
+bool is_number(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// "thread 5"; a track that is no thread has a text in place of a number.
+std::string thread_of(const Track& track) {
+  if (is_number(track.tid)) return "thread " + part(track.tid);
+  if (!track.tid.empty()) return part(track.tid);
+  return track.pid.empty() ? "unnamed" : part(track.pid);
+}
+
+/// What is known by `number`, and its name, which may repeat the number.
+std::string with_name(std::string text, const std::string& number, const std::string& name) {
+  if (name.empty() || name == text) return text;
+  return has(name, number) && has(name, "thread") ? part(name) : text + in_brackets(name);
+}
+
 }  // namespace
 
 TrackRoles::TrackRoles(const trace::Trace& trace, const Rank& rank)
     : rank_(rank),
       threads_(derive::thread_roles(trace, rank)),
-      sampled_(derive::sampled_tracks(trace, rank)) {}
+      sampled_(derive::sampled_tracks(trace, rank)),
+      process_(rank.process) {
+  const auto main = std::find(threads_.begin(), threads_.end(), derive::ThreadRole::main);
+  if (main != threads_.end()) process_ = rank.tracks[static_cast<std::size_t>(main - threads_.begin())].pid;
+}
 
 Role TrackRoles::of_stream(const Track& track) const {
   constexpr Role kOfWork[] = {Role::other, Role::compute, Role::communication, Role::copy, Role::copy};
@@ -52,19 +74,25 @@ Role TrackRoles::of(trace::TrackId track) const {
   return kOfThread[static_cast<std::size_t>(threads_[track])];
 }
 
-std::string name_of_lane(const Track& track, Role role, bool is_sampled) {
+std::string TrackRoles::name_of(trace::TrackId id) const {
+  const Track& track = rank_.tracks[id];
   if (track.side == Track::Side::device) return fmt::format("stream {}", stream_of(track));
-  if (is_sampled) return "Python samples";
-  if (role == Role::main || role == Role::autograd) return std::string(name_of(role));
+  if (sampled_[id]) return "Python samples";
+  const Role role = of(id);
+  if (role == Role::main || role == Role::autograd) return std::string(lanes::name_of(role));
   if (role == Role::loader && !track.process.empty()) return part(track.process);
-  return track.name.empty() ? fmt::format("thread {}", part(track.tid)) : part(track.name);
+  return track.name.empty() ? thread_of(track) : part(track.name);
 }
 
-std::string title_of_lane(const Rank& rank, const Track& track) {
-  if (track.side == Track::Side::device)
-    return fmt::format("GPU {} stream {}{}", track.device, stream_of(track), in_brackets(track.name));
-  std::string title = fmt::format("thread {}{}", part(track.tid), in_brackets(track.name));
-  if (track.pid != rank.process)
+std::string TrackRoles::title_of(trace::TrackId id) const {
+  const Track& track = rank_.tracks[id];
+  if (track.side == Track::Side::device) {
+    const std::string stream = "stream " + stream_of(track);
+    const std::string device = track.device < 0 ? "" : fmt::format("GPU {} ", track.device);
+    return device + stream + (track.name == stream ? "" : in_brackets(track.name));
+  }
+  std::string title = with_name(thread_of(track), track.tid, track.name);
+  if (track.pid != process_ && !track.pid.empty())
     title += fmt::format(" of process {}{}", part(track.pid), in_brackets(track.process));
   return title;
 }

@@ -15,19 +15,19 @@ class TrackRoles {
  public:
   TrackRoles(const trace::Trace& trace, const trace::Rank& rank);
   Role of(trace::TrackId track) const;
-  /// The track holds samples of a thread's Python stack.
-  bool is_sampled(trace::TrackId track) const { return sampled_[track]; }
+  /// "main", "stream 7"
+  std::string name_of(trace::TrackId track) const;
+  /// With the thread's number, its own name, and its process unless that is the main thread's.
+  std::string title_of(trace::TrackId track) const;
 
  private:
   Role of_stream(const trace::Track& track) const;
 
   const trace::Rank& rank_;
   std::vector<derive::ThreadRole> threads_;
-  std::vector<bool> sampled_;
+  std::vector<bool> sampled_;  // by track: it holds samples of a thread's Python stack
+  std::string process_;        // of the main thread
 };
-
-std::string name_of_lane(const trace::Track& track, Role role, bool is_sampled);
-std::string title_of_lane(const trace::Rank& rank, const trace::Track& track);
 
 /// Gives out keys, e.g. "r0/t123" and "r0/d0s7"; with the process where that is taken: "r0/p5t123".
 class LaneKeys {

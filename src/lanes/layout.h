@@ -26,8 +26,9 @@ struct Layout {
   std::uint32_t hidden = 0;              ///< events for which there was no row
 };
 
-/// A host range gets a row below the one that it is in, any other event the first that is free. O(events ×
-/// rows in use). `place`: by Row of the rank; filled for the track's events with their row or kNotDrawn.
+/// A host range gets a row below the one that it is in, any other event the first that is free; ranges that
+/// are projected onto a stream come below all of its work. O(events × rows in use). `place`: by Row of the
+/// rank; filled for the track's events with their row or kNotDrawn.
 Layout lay_out(const trace::Rank& rank, const trace::Track& track, std::span<std::uint8_t> place);
 
 }  // namespace stepscope::lanes

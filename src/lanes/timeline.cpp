@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/parallel.h"
 #include "lanes/ask/area.h"
 #include "lanes/ask/event.h"
@@ -80,7 +82,8 @@ Result<report::Report> Timeline::area(std::int64_t from, std::int64_t to,
   if (why.empty() && (from < 0 || from >= to || to > kMaxTime))
     why = "An area ends behind its begin, which is at 0 or later.";
   if (!why.empty()) return refusal(std::move(why));
-  return area_report(parts_->run, {from, to}, lanes);
+  const Time end = parts_->run.end;
+  return area_report(parts_->run, {from, from < end ? std::min(to, end) : to}, lanes);
 }
 
 std::size_t Timeline::pyramid_bytes() const {

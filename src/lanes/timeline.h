@@ -52,7 +52,7 @@ class Timeline {
   Result<std::string> search(const Query& query) const;
   /// JSON: all about one event. An Error if there is none. O(events of the rank).
   Result<std::string> event(std::int64_t rank, std::int64_t id) const;
-  /// Tables about [from, to), ns, on some lanes. O(events in it).
+  /// Tables about [from, to), ns, on some lanes; at most until the run's end. O(events in it).
   Result<report::Report> area(std::int64_t from, std::int64_t to, std::span<const std::uint32_t> lanes) const;
 
   /// Bytes that the pyramids take, for measurements.

@@ -82,6 +82,36 @@ TEST(Timeline, EventsThatOverlapGetRowsOfTheirOwn) {
                            "1/0 [0, 98) 0", "1/1 [9, 59) 1", "1/2 [48, 147) 2"}));
 }
 
+TEST(Timeline, RangesProjectedOntoAStreamLieBelowItsWork) {
+  const trace::Trace trace = open_events(R"(
+{"ph":"X","cat":"gpu_user_annotation","name":"part","pid":0,"tid":7,"ts":0,"dur":50},
+{"ph":"X","cat":"kernel","name":"k1","pid":0,"tid":7,"ts":10,"dur":30,"args":{"device":0,"stream":7}},
+{"ph":"X","cat":"kernel","name":"k2","pid":0,"tid":7,"ts":60,"dur":30,"args":{"device":0,"stream":7}})");
+  const Timeline timeline(trace);
+  EXPECT_EQ(json_at(*timeline.event(0, 0), "/row"), "1");
+  EXPECT_EQ(json_at(*timeline.event(0, 1), "/row"), "0");
+  EXPECT_EQ(json_at(*timeline.event(0, 2), "/row"), "0");
+}
+
+TEST(Timeline, TitlesSayWhatTheFileSays) {
+  const trace::Trace trace = open_events(R"J(
+{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":10,"dur":30,"args":{"device":0,"stream":7}},
+{"ph":"M","name":"thread_name","pid":0,"tid":7,"args":{"name":"stream 7 "}},
+{"ph":"X","cat":"cpu_op","name":"a","pid":5,"tid":5,"ts":0,"dur":100},
+{"ph":"M","name":"thread_name","pid":5,"tid":5,"args":{"name":"thread 5 (python)"}},
+{"ph":"X","cat":"cpu_op","name":"a","pid":5,"tid":6,"ts":0,"dur":50},
+{"ph":"M","name":"thread_name","pid":5,"tid":6,"args":{"name":"watcher"}},
+{"ph":"X","cat":"cpu_op","name":"a","pid":6,"tid":9,"ts":0,"dur":50},
+{"ph":"M","name":"process_name","pid":6,"tid":0,"args":{"name":"helper"}},
+{"ph":"X","cat":"Trace","name":"a","pid":"Spans","tid":"PyTorch Profiler","ts":0,"dur":50})J");
+  const std::string summary = Timeline(trace).summary();
+  EXPECT_EQ(each(summary, "/lanes", "name"),
+            (Lines{R"("stream 7")", R"("main")", R"("watcher")", R"("thread 9")", R"("PyTorch Profiler")"}));
+  EXPECT_EQ(each(summary, "/lanes", "title"),
+            (Lines{R"("GPU 0 stream 7")", R"J("thread 5 (python)")J", R"J("thread 6 (watcher)")J",
+                   R"J("thread 9 of process 6 (helper)")J", R"("PyTorch Profiler of process Spans")"}));
+}
+
 TEST(Timeline, DeeperRangesThanThereAreRowsAreCountedNotDrawn) {
   std::string events;
   for (int i = 0; i < 130; ++i)

@@ -177,6 +177,13 @@ TEST(TimelineArea, TimesByNameByKindAndByLane) {
   EXPECT_EQ(cells(area->tables[2], "share"), (Lines{"0.75", "1"}));
 }
 
+TEST(TimelineArea, EndsWithTheRun) {
+  const trace::Trace trace = test::small_run();
+  const std::uint32_t lane[] = {0};
+  const Result<report::Report> area = Timeline(trace).area(0, 1'000'000'000'000, lane);
+  EXPECT_EQ(cells(area->tables[0], "share"), Lines{"0.333333"}) << "40 of 120 µs";
+}
+
 TEST(TimelineArea, StatisticsOfOneName) {
   std::string events;
   for (int i = 1; i <= 20; ++i)
