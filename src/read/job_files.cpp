@@ -7,6 +7,7 @@
 #include "base/byte_source.h"
 #include "read/blocks.h"
 #include "read/execution_trace/execution_trace.h"
+#include "read/merged/file.h"
 #include "read/rank_numbers.h"
 #include "record/recording.h"
 
@@ -19,11 +20,11 @@ constexpr std::size_t kJobHead = std::size_t{1} << 16;  // bytes
 std::int64_t world_size_in(std::string_view head) {
   constexpr std::string_view kInfo = "\"distributedInfo\"", kSize = "\"world_size\"";
   const std::size_t info = head.find(kInfo);
-  const std::size_t size = info == head.npos ? info : head.find(kSize, info);
-  if (size == head.npos || size > head.find('}', info)) return 1;
-  const std::size_t digits = std::min(head.find_first_of("0123456789", size + kSize.size()), head.size());
+  const std::size_t end = std::min(head.find('}', info), head.size());
+  const std::size_t size = std::min(head.substr(0, end).find(kSize, info), end);
+  const std::size_t digits = std::min(head.find_first_of("0123456789", size), end);
   std::int64_t number = 1;
-  std::from_chars(head.data() + digits, head.data() + head.size(), number);
+  std::from_chars(head.data() + digits, head.data() + end, number);
   return number;
 }
 
@@ -34,6 +35,7 @@ bool is_of_several(const std::string& path) {
   auto source = open_bytes(path);
   if (!source) return false;
   const std::string head = peek(*source, kJobHead);
+  if (head.starts_with(kMergedStart)) return false;  // holds all ranks itself
   return is_execution_trace(head) || record::is_recording(head) || world_size_in(head) > 1;
 }
 

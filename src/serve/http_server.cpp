@@ -158,6 +158,8 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
   void on_written() {
+    serializer_.reset();
+    response_ = {};
     if (stays_) return read();
     error_code ignored;
     stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);

@@ -47,6 +47,8 @@ TEST_F(FindRuns, EachFileOrEachFolderOfRanks) {
             (Names{"a.json: 1", "b.json: 1", "named: 2", "single/x.json: 1", "single/y.json: 1", "told: 2"}));
   EXPECT_EQ(found_below({folder_.at("named"), folder_.at("b.json")}), (Names{"named: 2", "b.json: 1"}));
   EXPECT_EQ(found_below({folder_.at("b.json"), folder_.at("b.json")}), Names{"b.json: 1"});
+  EXPECT_EQ(found_below({folder_.at("single/"), folder_.at("named/")}),
+            (Names{"x.json: 1", "y.json: 1", "named: 2"}));
 }
 
 TEST_F(FindRuns, LinksDoNotLeadOut) {
@@ -104,7 +106,7 @@ TEST_F(WatchedRuns, States) {
   EXPECT_EQ(refused(watched, 1), 422);
   EXPECT_EQ(refused(watched, 2), 404);
   EXPECT_EQ(states(watched), (Names{"ok", "unreadable"}));
-  EXPECT_TRUE(has(watched.listed(), "\"error\":\"" + folder_.at("bad.json") + ":"));
+  EXPECT_TRUE(has(watched.listed(), "\"error\":\"" + folder_.at("bad.json")));
 
   const FoundRun before = watched.found(0);
   folder_.write("b.json", one_op("a longer name"));

@@ -11,9 +11,9 @@
 namespace stepscope::serve {
 
 struct PageOfTable {
-  std::string sort;  ///< a column; "": as the table is
+  std::string sort{};  ///< a column; "": as the table is
   bool descending = false;
-  std::string filter;  ///< a row stays if a cell contains this, of any case
+  std::string filter{};  ///< a row stays if a cell contains this, of any case
   std::size_t from = 0, count = 200;
 };
 
