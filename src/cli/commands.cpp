@@ -91,7 +91,7 @@ constexpr std::string_view kTryExamples[] = {
 constexpr std::string_view kServeExamples[] = {
     "stepscope serve trace.json.gz --open",
     "stepscope serve runs/ --source-root ~/project",
-    "ssh -L 8080:localhost:8080 HOST stepscope serve runs/ --port 8080",
+    "ssh -t -L 8080:localhost:8080 HOST stepscope serve runs/ --port 8080",
 };
 constexpr std::string_view kSqlExamples[] = {
     "stepscope sql trace.json.gz --tables",

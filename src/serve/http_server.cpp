@@ -118,16 +118,18 @@ class Session : public std::enable_shared_from_this<Session> {
     if (auto response = shared_.handler.at_once(request)) return write(std::move(*response));
     if (has_body) return refuse({413, "the request has a body", "Put all that is asked into the address."});
     ++shared_.unfinished;
-    asio::post(shared_.workers,
-               [self = shared_from_this(), asked = std::move(request)] { self->answer_later(asked); });
+    asio::post(shared_.workers, [self = shared_from_this(), asked = std::move(request)]() mutable {
+      answer_later(std::move(self), asked);
+    });
   }
 
-  /// On a worker's thread.
-  void answer_later(const Request& request) {
-    Response response = shared_.handler.answer(request);
-    --shared_.unfinished;
-    asio::post(shared_.io, [self = shared_from_this(), written = std::move(response)]() mutable {
-      self->write(std::move(written));
+  /// On a worker's thread. It gives the session back, so that none ends outside of the thread of `io`.
+  static void answer_later(std::shared_ptr<Session> self, const Request& request) {
+    Shared& shared = self->shared_;
+    Response response = shared.handler.answer(request);
+    --shared.unfinished;
+    asio::post(shared.io, [session = std::move(self), written = std::move(response)]() mutable {
+      session->write(std::move(written));
     });
   }
 

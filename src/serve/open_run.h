@@ -1,6 +1,7 @@
 // A recording that was read, and what questions about it have in common.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 namespace stepscope::serve {
 
 using Reports = std::vector<report::Report>;
+using Rows = std::vector<std::uint32_t>;  ///< of a table
 
 /// Thread-safe. What it hands out must not outlive it.
 class OpenRun {
@@ -36,13 +38,20 @@ class OpenRun {
     return reports_.get(question, 1, [&] { return std::make_shared<const Reports>(make()); });
   }
 
+  /// The rows of a table in an order, by the words of the question.
+  template <class Make>
+  std::shared_ptr<const Rows> rows(const std::string& question, const Make& make) const {
+    return rows_.get(question, 1, [&] { return std::make_shared<const Rows>(make()); });
+  }
+
  private:
-  static constexpr std::int64_t kMaxDerived = 4, kMaxReports = 64;
+  static constexpr std::int64_t kMaxDerived = 4, kMaxReports = 64, kMaxRows = 8;
 
   const trace::Trace trace_;
   const std::vector<std::string> files_;
   mutable Kept<analyze::Derived> derived_{kMaxDerived};
   mutable Kept<Reports> reports_{kMaxReports};
+  mutable Kept<Rows> rows_{kMaxRows};
 };
 
 }  // namespace stepscope::serve

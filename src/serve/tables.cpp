@@ -16,7 +16,6 @@ namespace {
 
 using report::Column;
 using report::Table;
-using Rows = std::vector<std::size_t>;
 
 constexpr std::size_t kMaxRows = 10'000;
 
@@ -40,7 +39,7 @@ bool cell_contains(const Column& column, std::size_t row, std::string_view part)
 
 Rows matching(const Table& table, std::string_view filter) {
   Rows rows(table.rows());
-  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  std::iota(rows.begin(), rows.end(), std::uint32_t{0});
   if (filter.empty()) return rows;
   const std::string part = lower(filter);
   std::erase_if(rows, [&](std::size_t row) {
@@ -52,7 +51,7 @@ Rows matching(const Table& table, std::string_view filter) {
 void sort_by(Rows& rows, const Column& column, bool descending) {
   const auto absent =
       std::ranges::stable_partition(rows, [&](std::size_t row) { return !column.missing(row); });
-  const std::span<std::size_t> present(rows.begin(), absent.begin());
+  const std::span<std::uint32_t> present(rows.begin(), absent.begin());
   std::visit(
       [&](const auto& values) {
         std::ranges::stable_sort(present, [&](std::size_t a, std::size_t b) {
@@ -63,7 +62,7 @@ void sort_by(Rows& rows, const Column& column, bool descending) {
 }
 
 /// A table of these rows.
-Table selected(const Table& table, std::span<const std::size_t> rows) {
+Table selected(const Table& table, std::span<const std::uint32_t> rows) {
   Table chosen{table.title, table.shape, {}};
   for (const Column& column : table.columns)
     std::visit(
@@ -84,6 +83,14 @@ const Column& column_named(const Table& table, const std::string& name) {
       400, fmt::format("there is no column '{}' to sort by.{}", name, report::did_you_mean(name, names))};
 }
 
+/// All that the order of the rows depends on.
+std::string words_of(const Asked& asked, const PageOfTable& page) {
+  std::string words = fmt::format("{}\n{}\n{}\n{}\n{}", asked.words[0], asked.words[1], page.sort,
+                                  page.descending, page.filter);
+  for (const auto& [name, value] : asked.query) words += fmt::format("\n{}={}", name, value);
+  return words;
+}
+
 }  // namespace
 
 PageOfTable take_page(report::Given& query) {
@@ -97,9 +104,13 @@ PageOfTable take_page(report::Given& query) {
   return page;
 }
 
-std::string page_of(const Table& table, const PageOfTable& page) {
+Rows ordered_rows(const Table& table, const PageOfTable& page) {
   Rows rows = matching(table, page.filter);
   if (!page.sort.empty()) sort_by(rows, column_named(table, page.sort), page.descending);
+  return rows;
+}
+
+std::string page_of(const Table& table, const Rows& rows, const PageOfTable& page) {
   const std::size_t from = std::min(page.from, rows.size());
   const std::size_t count = std::min(page.count, rows.size() - from);
   const Table chosen = selected(table, std::span(rows).subspan(from, count));
@@ -115,8 +126,10 @@ Response answer_table(Asked& asked) {
   if (number >= tables.size())
     throw Refusal{404, fmt::format("there is no table {}: the analysis '{}' has {}", number, asked.words[0],
                                    tables.size())};
+  const Table& table = tables[number];
+  const auto rows = asked.run.rows(words_of(asked, page), [&] { return ordered_rows(table, page); });
   Response response;
-  response.body = page_of(tables[number], page);
+  response.body = page_of(table, *rows, page);
   return response;
 }
 

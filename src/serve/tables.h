@@ -20,8 +20,12 @@ struct PageOfTable {
 /// Takes the options of a page out of the query; throws a Refusal if one does not fit.
 PageOfTable take_page(report::Given& query);
 
-/// The page as JSON. Absent values come last. Throws a Refusal if there is no column to sort by.
-std::string page_of(const report::Table& table, const PageOfTable& page);
+/// The rows that match the filter, in order; absent values come last. Throws a Refusal if there is no column
+/// to sort by.
+Rows ordered_rows(const report::Table& table, const PageOfTable& page);
+
+/// The page as JSON. `rows`: those of ordered_rows().
+std::string page_of(const report::Table& table, const Rows& rows, const PageOfTable& page);
 
 Response answer_table(Asked& asked);
 
