@@ -164,7 +164,7 @@ class Session : public std::enable_shared_from_this<Session> {
     response_ = {};
     if (stays_) return read();
     error_code ignored;
-    stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+    static_cast<void>(stream_.socket().shutdown(tcp::socket::shutdown_send, ignored));
     stream_.expires_after(kFarewell);
     drain(0);
   }
@@ -236,14 +236,17 @@ class Acceptor {
 };
 
 error_code open_at(tcp::acceptor& acceptor, const tcp::endpoint& endpoint) {
-  error_code error;
-  acceptor.open(endpoint.protocol(), error);
-  if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
-  if (!error && endpoint.address().is_v6()) acceptor.set_option(asio::ip::v6_only(true), error);
-  if (!error) acceptor.bind(endpoint, error);
-  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
-  if (error) acceptor.close();
-  return error;
+  try {
+    acceptor.open(endpoint.protocol());
+    acceptor.set_option(asio::socket_base::reuse_address(true));
+    if (endpoint.address().is_v6()) acceptor.set_option(asio::ip::v6_only(true));
+    acceptor.bind(endpoint);
+    acceptor.listen();
+    return {};
+  } catch (const boost::system::system_error& error) {
+    acceptor.close();
+    return error.code();
+  }
 }
 
 }  // namespace

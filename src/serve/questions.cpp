@@ -11,6 +11,7 @@
 #include "compare/answer.h"
 #include "report/formats/json.h"
 #include "report/suggest.h"
+#include "serve/address.h"
 
 namespace stepscope::serve {
 namespace {

@@ -45,9 +45,9 @@ Response as_response(const Refusal& refusal) {
   response.status = refusal.status;
   response.cache_control = "no-store";
   response.body = "{\"error\":";
-  append_json(response.body, refusal.error);
+  append_json(response.body, refusal.what());
   response.body += ",\"remedy\":";
-  append_json(response.body, refusal.remedy);
+  append_json(response.body, *refusal.remedy);
   response.body += "}\n";
   if (refusal.status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
   if (refusal.status == 405) response.headers.emplace_back("Allow", "GET, HEAD");

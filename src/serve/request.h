@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,11 +33,14 @@ struct Response {
   Headers headers{};                       ///< further ones
 };
 
-/// Thrown where a question cannot be answered; becomes an answer with that status.
-struct Refusal {
+/// Thrown where a question cannot be answered; becomes an answer with that status. what() is one sentence.
+struct Refusal : std::runtime_error {
+  Refusal(int its_status, const std::string& error, std::string its_remedy = "")
+      : std::runtime_error(error),
+        status(its_status),
+        remedy(std::make_shared<const std::string>(std::move(its_remedy))) {}
   int status;
-  std::string error;        ///< one sentence
-  std::string remedy = "";  ///< what to do; "" if the error says it
+  std::shared_ptr<const std::string> remedy;  ///< what to do; "" if the error says it
 };
 
 /// {"error": …, "remedy": …}

@@ -38,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     CHECK(address.path.front() != "api" || request.values("authorization").front().ends_with(policy.token));
     for (const std::string& word : address.path) CHECK(word.find('\0') == std::string::npos);
   } catch (const serve::Refusal& refusal) {
-    CHECK(refusal.status >= 400 && refusal.status < 500 && !refusal.error.empty());
+    CHECK(refusal.status >= 400 && refusal.status < 500 && *refusal.what() != 0);
   }
   serve::is_known(request, "abc");
   return 0;
