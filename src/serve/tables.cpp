@@ -8,6 +8,7 @@
 
 #include "report/formats/json.h"
 #include "report/suggest.h"
+#include "serve/address.h"
 #include "serve/ascii.h"
 #include "serve/questions.h"
 

@@ -260,6 +260,14 @@ class Watching(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("--port", done.stderr)
 
+    def test_bind(self):
+        server = self.serve("--bind", "127.0.0.1")
+        self.assertEqual(server.ask("api/runs").status, 200)
+        self.assertEqual(server.ask("api/runs", token=False).status, 401)
+        _, errors = server.end()
+        self.assertIn("nothing is encrypted", errors)
+        self.assertIn("ssh -L", errors)
+
     def test_open(self):
         programs = os.path.join(self.folder, "bin")
         os.mkdir(programs)
