@@ -1,0 +1,105 @@
+// The state of the page. The address holds all that a view shows; the rest is what was read.
+import { computed, effect, signal } from '@preact/signals';
+import { HttpSource } from '../data/http.ts';
+import type { DataSource } from '../data/source.ts';
+import type { Run, Runs, Table } from '../data/types.ts';
+import { FIRST_PAGE, PAGES } from '../words/pages.ts';
+import { formatAddress, onPage, parseAddress, type Address, type Param } from './link.ts';
+
+const TOKEN = 'stepscope.token';
+const pageIds = PAGES.map((page) => page.id);
+
+export const address = signal<Address>({ page: FIRST_PAGE, params: {} });
+export const runs = signal<Runs | null>(null);
+/** Whether the program answered the last question. */
+export const reachable = signal(true);
+/** Parts of the address that could not be used, to be said once. */
+export const ignored = signal<string[]>([]);
+/** An action's result for screen readers and, for a moment, on screen. */
+export const said = signal('');
+export const helpOpen = signal(false);
+/** The names and answers of all analyses. */
+export const analyses = signal<Table | null>(null);
+
+export const param = (name: Param): string | undefined => address.value.params[name];
+
+export const run = computed<Run | null>(() => {
+  const all = runs.value?.runs ?? [];
+  return runNamed(all, param('run')) ?? all[0] ?? null;
+});
+export const baseRun = computed<Run | null>(() => runNamed(runs.value?.runs ?? [], param('base')) ?? null);
+
+export const runKey = (one: Run) => one.hash ?? String(one.run);
+function runNamed(all: Run[], key: string | undefined) {
+  return key === undefined ? undefined : all.find((one) => one.hash === key || String(one.run) === key);
+}
+
+/** Options that restrict every question to the scope of the page. */
+export const scope = computed((): Record<string, string> => {
+  const steps = param('steps');
+  return steps === undefined ? {} : { step: steps };
+});
+
+function token(): string | null {
+  try { return sessionStorage.getItem(TOKEN); } catch { return null; }
+}
+
+export const source: DataSource = new HttpSource({
+  get token() { return token(); },
+  hashOf: (number) => runs.value?.runs.find((one) => one.run === number)?.hash,
+  reached: (yes) => { reachable.value = yes; },
+});
+
+function readAddress() {
+  const parsed = parseAddress(location.hash, pageIds, FIRST_PAGE);
+  if (parsed.token !== null) {
+    try { sessionStorage.setItem(TOKEN, parsed.token); } catch { /* the page works until it is reloaded */ }
+    history.replaceState(null, '', formatAddress(parsed.address));
+  }
+  ignored.value = parsed.unknown;
+  address.value = parsed.address;
+}
+
+/** Goes to an address: a new entry of the history, or in place of this one. */
+export function go(to: Address, how: 'push' | 'replace' = 'push') {
+  const text = formatAddress(to);
+  if (text === formatAddress(address.peek())) return;
+  if (how === 'push') history.pushState(null, '', text);
+  else history.replaceState(null, '', text);
+  address.value = to;
+}
+
+/** Changes parts of this page's address; undefined or "" removes one. */
+export function change(params: Partial<Record<Param, string | undefined>>, how: 'push' | 'replace' = 'replace') {
+  const all: Record<string, string> = { ...address.peek().params };
+  for (const [name, value] of Object.entries(params)) {
+    if (value === undefined || value === '') delete all[name];
+    else all[name] = value;
+  }
+  go({ page: address.peek().page, params: all }, how);
+}
+
+export const hrefTo = (page: string, params: Partial<Record<Param, string>> = {}) =>
+  formatAddress(onPage(address.value, page, params as Record<string, string>));
+
+export const openPage = (page: string, params: Partial<Record<Param, string>> = {}) =>
+  go(onPage(address.peek(), page, params as Record<string, string>));
+
+export async function readRuns() {
+  runs.value = await source.runs();
+  const wanted = param('run');
+  if (wanted !== undefined && runNamed(runs.value.runs, wanted) === undefined) {
+    ignored.value = [...ignored.value, `run ${wanted}`];
+  }
+  analyses.value = await source.analyses().then((report) => report.tables[0] ?? null).catch(() => null);
+}
+
+export function start() {
+  readAddress();
+  addEventListener('popstate', readAddress);
+  addEventListener('hashchange', readAddress);
+  effect(() => {
+    const page = PAGES.find((one) => one.id === address.value.page)!;
+    document.title = `${page.name} · ${run.value?.name ?? 'stepscope'}`;
+  });
+}
