@@ -20,8 +20,11 @@ export function records(table: Table | undefined): Row[] {
 export const text = (cell: Cell | undefined): string => (cell === null || cell === undefined ? '' : String(cell));
 export const number = (cell: Cell | undefined): number | null => (typeof cell === 'number' ? cell : null);
 
+const SPELLED: Record<string, string> = { whatif: 'What if', cupti_counters: 'CUPTI counters' };
+
 /** "input_wait" → "Input wait". */
 export function titled(name: string): string {
+  if (name in SPELLED) return SPELLED[name]!;
   const words = name.replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

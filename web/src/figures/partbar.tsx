@@ -1,11 +1,22 @@
 // One bar divided into the parts of a whole, with a legend that gives each part's name, amount and share.
-import { familyOf } from '../words/palette.ts';
+import { familyOf, PAINTS } from '../words/palette.ts';
 import { formatValue } from '../words/units.ts';
 import { fillOf, Swatch } from './swatch.tsx';
 
 export interface Part { name: string; amount: number | null; share: number }
 
 const LEAST_SHOWN = 0.0005; // smaller parts have no place in the bar
+
+const NAMED = 22; // percent of the bar that hold a name
+
+function Name({ family, x, words }: { family: number; x: number; words: string }) {
+  const { name } = PAINTS[family]!;
+  return (
+    <text x={`${x}%`} dx="8" y="20" class="part-name" style={{ fill: `var(--on-family-${name})`, stroke: `var(--family-${name})` }}>
+      {words.replaceAll('_', ' ')}
+    </text>
+  );
+}
 
 export function PartBar({ parts, of }: { parts: Part[]; of: string }) {
   const shown = parts.filter((part) => part.share >= LEAST_SHOWN);
@@ -18,9 +29,12 @@ export function PartBar({ parts, of }: { parts: Part[]; of: string }) {
           const x = at;
           at += (part.share / Math.max(1, sum)) * 100;
           return (
-            <rect key={part.name} x={`${x}%`} y="0" width={`${at - x}%`} height="30" fill={fillOf(familyOf(part.name))} class="part">
-              <title>{`${part.name}: ${formatValue(part.amount, 'ns')}, ${formatValue(part.share, 'share')} of ${of}`}</title>
-            </rect>
+            <g key={part.name}>
+              <rect x={`${x}%`} y="0" width={`${at - x}%`} height="30" fill={fillOf(familyOf(part.name))} class="part">
+                <title>{`${part.name}: ${formatValue(part.amount, 'ns')}, ${formatValue(part.share, 'share')} of ${of}`}</title>
+              </rect>
+              {at - x >= NAMED && <Name family={familyOf(part.name)} x={x} words={part.name} />}
+            </g>
           );
         })}
       </svg>

@@ -1,6 +1,5 @@
 import { address, baseRun, change, helpOpen, hrefTo, param, run, runKey, runs } from '../state/app.ts';
 import { CHOICES, choice, choose } from '../state/theme.ts';
-import { formatValue } from '../words/units.ts';
 
 const MARKS = { auto: '◐', light: '☀', dark: '☾' } as const;
 
@@ -33,7 +32,7 @@ function RunPicker() {
       <select value={runKey(now)} onChange={(event) => pick(event.currentTarget.value)}>
         {all.map((one) => (
           <option key={one.run} value={runKey(one)}>
-            {one.name} · {formatValue(one.bytes, 'bytes')}{one.files > 1 ? ` · ${one.files} ranks` : ''}
+            {one.name}{one.files > 1 ? ` · ${one.files} ranks` : ''}
             {one.state === 'unreadable' ? ' · cannot be read' : ''}
           </option>
         ))}

@@ -6,6 +6,7 @@ import type { Run, Runs, Table } from '../data/types.ts';
 import { FIRST_PAGE, PAGES } from '../words/pages.ts';
 import { formatAddress, onPage, parseAddress, type Address, type Param } from './link.ts';
 
+const SAID_MS = 4000;
 const TOKEN = 'stepscope.token';
 const pageIds = PAGES.map((page) => page.id);
 
@@ -98,6 +99,11 @@ export function start() {
   readAddress();
   addEventListener('popstate', readAddress);
   addEventListener('hashchange', readAddress);
+  effect(() => {
+    if (said.value === '') return;
+    const timer = setTimeout(() => { said.value = ''; }, SAID_MS);
+    return () => clearTimeout(timer);
+  });
   effect(() => {
     const page = PAGES.find((one) => one.id === address.value.page)!;
     document.title = `${page.name} · ${run.value?.name ?? 'stepscope'}`;

@@ -5,7 +5,9 @@ import { depthOf, label, type Shown, type Sort } from './model.ts';
 
 export const ROW_PX = 26;
 const BEYOND = 8; // rows drawn above and below the view
-const FLEXIBLE = 20; // a text column at least this wide takes the room that is left
+const FLEXIBLE = 22; // a text column at least this wide takes the room that is left
+const LETTER = 0.95; // of the width of a digit
+const PADDING = 2.6;
 
 interface Props {
   id: string;
@@ -19,11 +21,13 @@ interface Props {
   maxRows: number;
 }
 
-function template(columns: Shown[]): string {
-  return columns.map(({ width, isText }) => {
-    const ch = `${(width + 2.5).toFixed(1)}ch`;
-    return isText && width >= FLEXIBLE ? `minmax(${FLEXIBLE}ch, ${ch})` : isText ? ch : `minmax(${ch}, max-content)`;
-  }).join(' ');
+/** Every row is a grid of its own, so all widths are fixed; wide texts share the room that is left. */
+function layoutOf(columns: Shown[]): { gridTemplateColumns: string; minWidth: string } {
+  const isFlexible = ({ isText, width }: Shown) => isText && width >= FLEXIBLE;
+  const least = (one: Shown) => (isFlexible(one) ? FLEXIBLE : one.width) * LETTER + PADDING;
+  const tracks = columns.map((one) => (isFlexible(one) ? `minmax(${least(one)}ch, ${one.width}fr)` : `${least(one)}ch`));
+  if (!columns.some(isFlexible)) tracks.push('1fr');
+  return { gridTemplateColumns: tracks.join(' '), minWidth: `calc(${columns.reduce((sum, one) => sum + least(one), 0)}ch + 12px)` };
 }
 
 export function Grid({ id, table, columns, rows, sort, onSort, chosen, onChoose, maxRows }: Props) {
@@ -31,7 +35,7 @@ export function Grid({ id, table, columns, rows, sort, onSort, chosen, onChoose,
   const [top, setTop] = useState(0);
   const [active, setActive] = useState(-1);
   useEffect(() => { scroller.current?.scrollTo({ top: 0 }); setActive(-1); }, [rows]);
-  const grid = useMemo(() => ({ gridTemplateColumns: template(columns) }), [columns]);
+  const grid = useMemo(() => layoutOf(columns), [columns]);
   const seen = Math.min(rows.length, maxRows);
   const first = Math.max(0, Math.floor(top / ROW_PX) - BEYOND);
   const last = Math.min(rows.length, first + seen + 2 * BEYOND);

@@ -1,7 +1,7 @@
 // What a table shows: its columns, the order of its rows, its texts and its CSV.
 import type { Cell, Column, Table } from '../data/types.ts';
 import { columnFormat } from '../words/units.ts';
-import { shortName } from '../words/names.ts';
+import { shortNames } from '../words/names.ts';
 
 export interface Shown {
   column: Column;
@@ -17,8 +17,9 @@ export interface Shown {
 
 export interface Sort { index: number; up: boolean }
 
-const MAX_TEXT = 60;
-const MIN_WIDTH = 6;
+const MAX_TEXT = 48;
+const MIN_WIDTH = 5;
+const SHARE_WIDTH = 11; // room for a bar
 const LOOKED_AT = 400;
 
 export const label = (column: Column) => column.name.replaceAll('_', ' ');
@@ -42,14 +43,15 @@ function shown(table: Table, column: Column, index: number): Shown {
   const numbers = table.rows.map((row) => (typeof row[index] === 'number' ? row[index] : null));
   const isText = table.rows.some((row) => typeof row[index] === 'string');
   const number = columnFormat(numbers, column.unit);
+  const short = isText ? shortNames(table.rows.flatMap((row) => (typeof row[index] === 'string' ? [row[index]] : []))) : String;
   const format = (cell: Cell) => {
-    if (typeof cell === 'string') return shortName(cell);
+    if (typeof cell === 'string') return short(cell);
     const digits = number(cell);
     return column.role === 'change' && cell !== null && cell > 0 ? `+${digits}` : digits;
   };
   const most = numbers.reduce<number>((max, value) => Math.max(max, Math.abs(value ?? 0)), 0);
   const longest = table.rows.slice(0, LOOKED_AT).reduce((max, row) => Math.max(max, format(row[index] ?? null).length), label(column).length + 2);
-  return { column, index, isText, format, most, width: Math.max(MIN_WIDTH, Math.min(longest, MAX_TEXT)) };
+  return { column, index, isText, format, most, width: Math.max(column.role === 'share' ? SHARE_WIDTH : MIN_WIDTH, Math.min(longest, MAX_TEXT)) };
 }
 
 function compare(a: Cell, b: Cell, up: boolean): number {

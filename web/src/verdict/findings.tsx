@@ -57,7 +57,7 @@ function Card({ finding, number, open }: { finding: Finding; number: number; ope
         <span class="number" aria-hidden="true">{number}</span>
         <h3>{finding.rank !== '' && <span class="faint">Rank {finding.rank}: </span>}{finding.title}</h3>
         <p class="saves">
-          {finding.saving !== '' && <><span>saves ≈ </span><b>{finding.saving}</b><span> per {finding.per}</span></>}
+          {finding.saving !== '' && <span>saves ≈ <b>{finding.saving}</b> per {finding.per}</span>}
           <span class={`confidence ${finding.confidence}`}><Meter level={finding.confidence} /> {finding.confidence} confidence</span>
         </p>
       </header>

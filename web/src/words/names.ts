@@ -16,10 +16,27 @@ function withoutBrackets(name: string): string {
   return open.length === 0 ? out : name;
 }
 
+const IS_CPP = /^void |::|^\w+\(.*\)$/;
+
 /** "void at::native::(anonymous namespace)::indexSelect<int, 2>(int*)" → "at::native::indexSelect". */
 export function shortName(name: string): string {
-  if (!/^void |::/.test(name) || !/[<(]/.test(name)) return name;
+  if (!IS_CPP.test(name) || !/[<(]/.test(name)) return name;
   const plain = withoutBrackets(name.replaceAll('(anonymous namespace)::', '').replaceAll('->', '→'))
     .replaceAll('→', '->').replace(/^void /, '').trim();
   return plain === '' ? name : plain;
+}
+
+/** Short names where they differ; names that would read the same keep what tells them apart. */
+export function shortNames(names: readonly string[]): (name: string) => string {
+  const whole = new Map<string, string>();
+  const alike = new Set<string>();
+  for (const name of names) {
+    const short = shortName(name);
+    if (whole.has(short) && whole.get(short) !== name) alike.add(short);
+    whole.set(short, name);
+  }
+  return (name) => {
+    const short = shortName(name);
+    return alike.has(short) ? name.replace(/^void /, '').replaceAll('(anonymous namespace)::', '').replaceAll('at::native::', '') : short;
+  };
 }
