@@ -36,15 +36,14 @@ function familyOf(event, backward) {
 // A range below the one that it is in; what overlaps without nesting moves down to a free row.
 function layOut(events) {
   events.sort((a, b) => a.start - b.start || b.end - a.end);
-  const rows = [];
+  let open = [];
   for (const event of events) {
-    while (rows.length > 0 && rows.at(-1).end <= event.start) rows.pop();
-    const parent = rows.findLast((one) => one.end >= event.end);
-    let row = rows.length === 0 ? 0 : parent === rows.at(-1) ? parent.row + 1 : Math.max(...rows.map((one) => one.row)) + 1;
-    event.row = row;
+    open = open.filter((one) => one.end > event.start);
+    const parent = open.filter((one) => one.end >= event.end).reduce((best, one) => (best === null || one.row > best.row ? one : best), null);
+    event.row = parent === null ? 0 : parent.row + 1;
+    while (open.some((one) => one.row === event.row)) ++event.row;
     event.parent = parent?.id ?? null;
-    rows.push(event);
-    rows.sort((a, b) => b.end - a.end || a.row - b.row);
+    open.push(event);
   }
   return events.reduce((most, event) => Math.max(most, event.row + 1), 1);
 }
@@ -86,7 +85,7 @@ export function readRun(path) {
     raw.forEach((one, id) => {
       if (!timed(one)) return;
       const start = Math.round((one.ts - origin) * 1000);
-      const event = { id, rank, raw: one, name: one.name, nameId: nameId(one.name), cat: one.cat, start, end: start + Math.max(1, Math.round(one.dur * 1000)), family: familyOf(one, backwardThreads.has(one.tid)) };
+      const event = { id, rank, raw: one, name: one.name, nameId: nameId(one.name), cat: one.cat, start, end: Math.max(start + 1, Math.round((one.ts + one.dur - origin) * 1000)), family: familyOf(one, backwardThreads.has(one.tid)) };
       events.set(id, event);
       const key = `${one.pid}/${one.tid}`;
       if (!groups.has(key)) groups.set(key, []);

@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Table } from '../data/types.ts';
 import { CurveChart, StepChart } from './chart.tsx';
-import { curvesOf, partsOf, stackOf } from './parts.ts';
+import { curvesOf, partsOf, spoken, stackOf } from './parts.ts';
 import { PartBar } from './partbar.tsx';
 import { familyOf } from '../words/palette.ts';
 import { Swatch } from './swatch.tsx';
@@ -21,7 +21,7 @@ export function Figure({ table }: { table: Table }) {
 export function StackLegend({ names }: { names: string[] }) {
   return (
     <ul class="legend">
-      {names.map((name) => <li key={name}><Swatch family={familyOf(name)} /> {name.replaceAll('_', ' ')}</li>)}
+      {names.map((name) => <li key={name}><Swatch family={familyOf(name)} /> {spoken(name)}</li>)}
     </ul>
   );
 }

@@ -1,6 +1,7 @@
 // One bar divided into the parts of a whole, with a legend that gives each part's name, amount and share.
 import { familyOf, PAINTS } from '../words/palette.ts';
 import { formatValue } from '../words/units.ts';
+import { spoken } from './parts.ts';
 import { fillOf, Swatch } from './swatch.tsx';
 
 export interface Part { name: string; amount: number | null; share: number }
@@ -13,7 +14,7 @@ function Name({ family, x, words }: { family: number; x: number; words: string }
   const { name } = PAINTS[family]!;
   return (
     <text x={`${x}%`} dx="8" y="20" class="part-name" style={{ fill: `var(--on-family-${name})`, stroke: `var(--family-${name})` }}>
-      {words.replaceAll('_', ' ')}
+      {spoken(words)}
     </text>
   );
 }
@@ -42,7 +43,7 @@ export function PartBar({ parts, of }: { parts: Part[]; of: string }) {
         <ul class="legend">
           {shown.map((part) => (
             <li key={part.name}>
-              <Swatch family={familyOf(part.name)} /> {part.name.replaceAll('_', ' ')}{' '}
+              <Swatch family={familyOf(part.name)} /> {spoken(part.name)}{' '}
               <b>{formatValue(part.share, 'share')}</b> <span class="faint">{formatValue(part.amount, 'ns')}</span>
             </li>
           ))}

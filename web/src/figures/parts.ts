@@ -9,7 +9,7 @@ const MOST_PARTS = 12;
 export function partsOf(table: Table): Part[] {
   if (table.shape !== 'bars' || table.rows.length === 0 || table.rows.length > MOST_PARTS) return [];
   const share = table.columns.findIndex((column) => column.role === 'share');
-  const keys = indices(table, (column) => column.role === 'key');
+  const keys = telling(table);
   const time = table.columns.findIndex((column) => column.unit === 'ns');
   if (share < 0) return [];
   const parts = table.rows.map((row) => ({
@@ -27,7 +27,7 @@ export interface Stack { labels: string[]; parts: { name: string; values: number
 export function stackOf(table: Table): Stack | null {
   if (table.shape !== 'bars' || table.columns.some((column) => column.role === 'share')) return null;
   const parts = indices(table, (column) => column.role === 'value' && column.unit === 'ns' && column.name !== 'total');
-  const keys = indices(table, (column) => column.role === 'key');
+  const keys = telling(table);
   if (parts.length < 2 || table.rows.length === 0) return null;
   return {
     labels: table.rows.map((row) => keys.map((key) => text(row[key])).join(' · ')),
@@ -60,6 +60,16 @@ export function curvesOf(table: Table): Curve[] {
   }));
 }
 
+/** The key columns that tell the rows apart; the first one if none does. */
+function telling(table: Table): number[] {
+  const keys = indices(table, (column) => column.role === 'key');
+  const several = keys.filter((key) => table.rows.some((row) => row[key] !== table.rows[0]![key]));
+  return several.length > 0 ? several : keys.slice(0, 1);
+}
+
 function indices(table: Table, is: (column: Column) => boolean): number[] {
   return table.columns.flatMap((column, index) => (is(column) ? [index] : []));
 }
+
+/** Columns are named in snake case; operators keep their underscores. */
+export const spoken = (name: string) => (name.includes('::') ? name : name.replaceAll('_', ' '));

@@ -46,7 +46,7 @@ export function BasePicker() {
   return (
     <label class="picker">
       <span>Compare with</span>
-      <select value={param('base') ?? ''} onChange={(event) => change({ base: event.currentTarget.value }, 'push')}>
+      <select value={baseRun.value === null ? '' : runKey(baseRun.value)} onChange={(event) => change({ base: event.currentTarget.value }, 'push')}>
         <option value="">no run</option>
         {all.map((one) => <option key={one.run} value={runKey(one)}>{one.name}</option>)}
       </select>

@@ -1,13 +1,13 @@
 // A table of any length: only the rows in view are in the page.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Cell, Table } from '../data/types.ts';
-import { depthOf, label, type Shown, type Sort } from './model.ts';
+import { depthOf, label, orderedBy, type Shown, type Sort } from './model.ts';
 
 export const ROW_PX = 26;
 const BEYOND = 8; // rows drawn above and below the view
-const FLEXIBLE = 22; // a text column at least this wide takes the room that is left
+const FLEXIBLE = 28; // a text column at least this wide takes the room that is left
 const LETTER = 0.95; // of the width of a digit
-const PADDING = 2.6;
+const PADDING = 2.1;
 
 interface Props {
   id: string;
@@ -59,25 +59,27 @@ export function Grid({ id, table, columns, rows, sort, onSort, chosen, onChoose,
     event.preventDefault();
   };
   const depth = depthOf(table);
+  const named = columns.find((one) => one.isText)?.index;
+  const ordered = useMemo(() => orderedBy(table), [table]);
   return (
     <div class="grid" ref={scroller} role="grid" tabIndex={0} aria-label={table.title} aria-rowcount={rows.length + 1}
       aria-colcount={columns.length} style={{ maxHeight: `${(seen + 1) * ROW_PX + 18}px` }}
       {...(active >= first && active < last && { 'aria-activedescendant': `${id}-${active}` })}
       onScroll={(event) => setTop(event.currentTarget.scrollTop)} onKeyDown={onKey}>
-      <div class="grid-head" role="rowgroup">
+      <div class="grid-head" role="rowgroup" style={{ minWidth: grid.minWidth }}>
         <div class="grid-row" role="row" style={grid} aria-rowindex={1}>
           {columns.map((one) => <Head key={one.index} one={one} sort={sort} onSort={onSort} />)}
         </div>
       </div>
-      <div class="grid-body" role="rowgroup" style={{ height: `${rows.length * ROW_PX}px` }}>
+      <div class="grid-body" role="rowgroup" style={{ height: `${rows.length * ROW_PX}px`, minWidth: grid.minWidth }}>
         <div class="grid-window" role="presentation" style={{ transform: `translateY(${first * ROW_PX}px)` }}>
           {rows.slice(first, last).map((row, i) => (
             <div key={first + i} id={`${id}-${first + i}`} role="row" aria-rowindex={first + i + 2} style={grid}
               class={`grid-row${row === chosen ? ' chosen' : ''}${first + i === active ? ' active' : ''}`}
               aria-selected={row === chosen} onClick={() => { setActive(first + i); onChoose(row === chosen ? null : row); }}>
-              {columns.map((one, at) => (
-                <Field key={one.index} one={one} cell={row[one.index] ?? null} barred={one.index === sort?.index}
-                  depth={at === 0 && depth >= 0 ? Number(row[depth] ?? 0) : 0} />
+              {columns.map((one) => (
+                <Field key={one.index} one={one} cell={row[one.index] ?? null} barred={one.index === (sort?.index ?? ordered)}
+                  depth={one.index === named && depth >= 0 ? Number(row[depth] ?? 0) : 0} />
               ))}
             </div>
           ))}

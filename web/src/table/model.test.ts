@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Table } from '../data/types.ts';
-import { csvOf, orderedRows, shownColumns } from './model.ts';
+import { csvOf, orderedBy, orderedRows, shownColumns } from './model.ts';
 
 const table: Table = {
   title: 'T', shape: 'table',
@@ -23,6 +23,18 @@ test('cells of a column share a unit; changes have a sign', () => {
   const [, time, change] = shownColumns(table, false);
   expect(table.rows.map((row) => time!.format(row[1]!))).toEqual(['2.0 µs', '', '30.0 µs']);
   expect(table.rows.map((row) => change!.format(row[4]!))).toEqual(['+5 ns', '-5 ns', '']);
+});
+
+test('what is compared shares a unit', () => {
+  const column = (name: string, role: 'value' | 'change') => ({ name, unit: 'ns' as const, role });
+  const both: Table = { title: '', shape: 'table', columns: [column('a', 'value'), column('b', 'value'), column('change', 'change')], rows: [[2e6, 5e4, -1.95e6]] };
+  expect(shownColumns(both, false).map((one, i) => one.format(both.rows[0]![i]!))).toEqual(['2.000 ms', '0.050 ms', '-1.950 ms']);
+});
+
+test('bars show the order of the rows', () => {
+  const sorted: Table = { title: '', shape: 'table', columns: [{ name: 'n', unit: 'count', role: 'value' }, { name: 't', unit: 'ns', role: 'value' }], rows: [[9, 5], [8, 4], [7, 4]] };
+  expect(orderedBy(sorted)).toBe(1);
+  expect(orderedBy({ ...sorted, rows: [[9, 5], [8, 6], [7, 4]] })).toBe(-1);
 });
 
 test('absent values are last in both directions', () => {

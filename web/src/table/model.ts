@@ -24,9 +24,7 @@ const LOOKED_AT = 400;
 
 export const label = (column: Column) => column.name.replaceAll('_', ' ');
 
-export function depthOf(table: Table): number {
-  return table.columns.findIndex((column) => column.role === 'depth' || (table.shape === 'tree' && column.name === 'depth'));
-}
+export const depthOf = (table: Table) => table.columns.findIndex((column) => column.role === 'depth' || column.name === 'depth');
 
 /** The columns to show. Details, and columns without any value, are left out unless `all`. */
 export function shownColumns(table: Table, all: boolean): Shown[] {
@@ -39,10 +37,18 @@ export function shownColumns(table: Table, all: boolean): Shown[] {
   });
 }
 
+const numbersOf = (table: Table, index: number) => table.rows.map((row) => (typeof row[index] === 'number' ? row[index] : null));
+
+/** The numbers that share a unit with those of a column: in a comparison, all of the same kind do. */
+function alike(table: Table, column: Column, index: number): (number | null)[] {
+  if (!table.columns.some((one) => one.role === 'change')) return numbersOf(table, index);
+  return table.columns.flatMap((one, i) => (one.unit === column.unit && one.role !== 'detail' ? numbersOf(table, i) : []));
+}
+
 function shown(table: Table, column: Column, index: number): Shown {
-  const numbers = table.rows.map((row) => (typeof row[index] === 'number' ? row[index] : null));
+  const numbers = numbersOf(table, index);
   const isText = table.rows.some((row) => typeof row[index] === 'string');
-  const number = columnFormat(numbers, column.unit);
+  const number = columnFormat(alike(table, column, index), column.unit);
   const short = isText ? shortNames(table.rows.flatMap((row) => (typeof row[index] === 'string' ? [row[index]] : []))) : String;
   const format = (cell: Cell) => {
     if (typeof cell === 'string') return short(cell);
@@ -50,8 +56,15 @@ function shown(table: Table, column: Column, index: number): Shown {
     return column.role === 'change' && cell !== null && cell > 0 ? `+${digits}` : digits;
   };
   const most = numbers.reduce<number>((max, value) => Math.max(max, Math.abs(value ?? 0)), 0);
-  const longest = table.rows.slice(0, LOOKED_AT).reduce((max, row) => Math.max(max, format(row[index] ?? null).length), label(column).length + 2);
+  const longest = table.rows.slice(0, LOOKED_AT).reduce((max, row) => Math.max(max, format(row[index] ?? null).length), label(column).length + 1);
   return { column, index, isText, format, most, width: Math.max(column.role === 'share' ? SHARE_WIDTH : MIN_WIDTH, Math.min(longest, MAX_TEXT)) };
+}
+
+/** The column by whose size the rows are ordered, for bars; -1 if there is none. */
+export function orderedBy(table: Table): number {
+  if (table.rows.length < 3 || depthOf(table) >= 0) return -1;
+  return table.columns.findIndex((column, index) => column.role === 'value' && column.unit !== '' && column.unit !== 'count'
+    && numbersOf(table, index).every((value, i, all) => value !== null && value >= 0 && (i === 0 || all[i - 1]! >= value)));
 }
 
 function compare(a: Cell, b: Cell, up: boolean): number {

@@ -35,7 +35,7 @@ function Label({ entry, y, model }: { entry: Entry; y: number; model: Model }) {
       </div>
     );
   }
-  const words = entry.kind === 'counter' ? entry.counter.name : nameOf(entry);
+  const words = entry.kind === 'counter' ? entry.counter.name : nameOf(entry, model);
   const title = entry.kind === 'counter' ? `${entry.counter.name}, up to ${formatValue(entry.counter.max, entry.counter.unit)}`
     : `${entry.lane.title}: ${formatValue(entry.lane.events, 'count')} events in ${entry.lane.rows} rows`;
   return (
@@ -58,8 +58,10 @@ function Label({ entry, y, model }: { entry: Entry; y: number; model: Model }) {
   );
 }
 
-function nameOf(entry: Entry & { kind: 'lane' }): string {
-  const { side, role, name, title } = entry.lane;
-  if (side === 'device') return title;
-  return role === 'main' ? 'main thread' : name;
+/** "stream 7"; with its device where a rank has several. */
+function nameOf({ lane }: Entry & { kind: 'lane' }, model: Model): string {
+  if (lane.side === 'host') return lane.role === 'main' ? 'main thread' : lane.name;
+  const device = (key: string) => key.replace(/s[^s]*$/, '');
+  const isAlone = model.timeline.lanes.every((other) => other.rank !== lane.rank || other.side === 'host' || device(other.key) === device(lane.key));
+  return isAlone ? lane.name : lane.title;
 }

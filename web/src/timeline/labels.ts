@@ -16,11 +16,17 @@ function kept<V>(map: Map<string, V>, key: string, make: () => V): V {
   return value;
 }
 
-/** `name`, or as much of its short form as fits; "" if that is less than two letters. */
+function widthOf(context: CanvasRenderingContext2D, words: string): number {
+  return kept(widths, words, () => context.measureText(words).width);
+}
+
+/** The short form of `name`, its last part, or as much of that as fits; "" if that is less than two letters. */
 export function fitted(context: CanvasRenderingContext2D, name: string, room: number): string {
   const words = kept(shorts, name, () => shortName(name));
-  const width = kept(widths, words, () => context.measureText(words).width);
-  if (width <= room) return words;
-  const letters = Math.floor((room / width) * words.length) - 1;
-  return letters < 2 ? '' : `${words.slice(0, letters)}…`;
+  if (widthOf(context, words) <= room) return words;
+  const last = words.slice(words.lastIndexOf('::') < 0 ? 0 : words.lastIndexOf('::') + 2);
+  const width = widthOf(context, last);
+  if (width <= room) return last;
+  const letters = Math.floor((room / width) * last.length) - 1;
+  return letters < 2 ? '' : `${last.slice(0, letters)}…`;
 }

@@ -12,7 +12,7 @@ import { listenToKeys } from './keyboard.ts';
 import { Model } from './model.ts';
 import { listenToMouse } from './mouse.ts';
 import { drawOverview, drawRuler, listenToOverview, listenToRuler, OVERVIEW_PX, RULER_PX, strip } from './strips.ts';
-import { lengthOf, wholeLevel } from './view.ts';
+import { lengthOf } from './view.ts';
 
 export function TimelinePage({ run }: { run: Run }) {
   return (
@@ -37,7 +37,6 @@ function View({ run, timeline }: { run: Run; timeline: Timeline }) {
     const width = () => model.size.value.width;
     listenToRuler(ruler.current!, model, setRuled);
     listenToOverview(overview.current!, model);
-    model.store.want({ from: 0, to: timeline.end }, wholeLevel(timeline.end), new Set(timeline.lanes.map((lane) => lane.lane)));
     const stops = [
       () => made.stop(), () => model.stop(), listenToKeys(model, made), listenToMouse(model, made),
       strip(ruler.current!, RULER_PX, drawRuler(model), width), strip(overview.current!, OVERVIEW_PX, drawOverview(model), width),

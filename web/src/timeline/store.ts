@@ -2,7 +2,7 @@
 import type { DataSource } from '../data/source.ts';
 import type { CounterTile, Tile } from '../data/tile.ts';
 import type { Timeline } from '../data/types.ts';
-import { tilesIn, type Span } from './view.ts';
+import { tilesIn, wholeLevel, type Span } from './view.ts';
 
 const LANES_AT_ONCE = 16; // lanes of one question, always the same ones, so that answers can be kept
 const MAX_TILES = 1200;
@@ -57,6 +57,11 @@ export class Store {
     for (let tile = first >> 1; tile <= last >> 1; ++tile) add(level + 1, tile);
     add(level, first - 1);
     add(level, last + 1);
+    // The whole run, for the overview and as the last stand-in for finer tiles.
+    for (let block = 0; block <= blockOf(this.timeline.lanes.length - 1); ++block) {
+      const whole = wholeLevel(this.timeline.end);
+      wishes.push({ key: `${whole}/0/${block}`, level: whole, tile: 0, block });
+    }
     this.wishes = wishes.filter((wish) => !this.tiles.has(wish.key) && !this.failed.has(wish.key));
     const wanted = new Set(this.wishes.map((wish) => wish.key));
     for (const [key, abort] of this.asked) if (!wanted.has(key)) abort.abort();
