@@ -108,7 +108,7 @@ test('a view survives its link', async () => {
 test('a search shows names and walks its hits', async () => {
   const { page } = await openPage(browser, site, `/timeline?run=${RANKS}`);
   await page.keyboard.press('/');
-  await page.keyboard.type('AllReduce');
+  await page.keyboard.type('ncclDevKernel_AllReduce');
   await settled(page);
   expect(await page.locator('.search-sum').innerText()).toContain('8');
   await page.keyboard.press('Enter');

@@ -2,6 +2,8 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Table } from '../data/types.ts';
 import { CurveChart, StepChart } from './chart.tsx';
+import { Flame } from './flame.tsx';
+import { treeOf } from './flame.ts';
 import { curvesOf, partsOf, spoken, stackOf } from './parts.ts';
 import { PartBar } from './partbar.tsx';
 import { familyOf } from '../words/palette.ts';
@@ -11,9 +13,11 @@ export function Figure({ table }: { table: Table }) {
   const parts = useMemo(() => partsOf(table), [table]);
   const stack = useMemo(() => stackOf(table), [table]);
   const curves = useMemo(() => curvesOf(table), [table]);
+  const flame = useMemo(() => treeOf(table), [table]);
   const drawn = parts.length > 1 ? <PartBar parts={parts} of="the whole" />
     : stack !== null ? <><StepChart stack={stack} /><StackLegend names={stack.parts.map((part) => part.name)} /></>
-    : curves.length > 0 ? <Curves curves={curves} /> : null;
+    : curves.length > 0 ? <Curves curves={curves} />
+    : flame !== null ? <Flame root={flame} table={table} /> : null;
   if (drawn === null) return null;
   return <section class="card figure" aria-label={`Figure: ${table.title}`}><h2>{table.title}</h2>{drawn}</section>;
 }

@@ -4,6 +4,8 @@ import type { Report, Run } from '../data/types.ts';
 import { analyses, change, param, scope, source } from '../state/app.ts';
 import type { PageWords } from '../words/pages.ts';
 import { Answer, Notes } from '../shell/answer.tsx';
+import { heatColumns } from '../figures/heat.ts';
+import { HeatMap } from '../figures/heatmap.tsx';
 import { Figure } from '../figures/figure.tsx';
 import { TableCard } from '../table/card.tsx';
 
@@ -12,14 +14,27 @@ export function AnalysisPage({ run, page }: { run: Run; page: PageWords }) {
   return (
     <>
       <h1>{page.question}</h1>
-      <Tabs names={page.analyses} chosen={tab} />
+      {page.analyses.length > 1 && <Tabs names={page.analyses} chosen={tab} />}
+      {page.id === 'distributed' && run.files > 1 && <Ranks run={run} />}
       <Analysis key={tab} run={run} name={tab} />
     </>
   );
 }
 
+/** The main figure of several ranks: which rank is slow in which step. */
+function Ranks({ run }: { run: Run }) {
+  const options = scope.value;
+  return (
+    <Answer of={`show/${run.run}/${run.hash}/steps/${options.step ?? ''}`} what="the steps of all ranks" ask={() => source.show(run.run, 'steps', options)}>
+      {(report) => {
+        const table = report.tables.find((one) => heatColumns(one).length > 0 && one.rows.length > 0);
+        return table === undefined ? null : <HeatMap table={table} />;
+      }}
+    </Answer>
+  );
+}
+
 export function Tabs({ names, chosen }: { names: readonly string[]; chosen: string }) {
-  if (names.length < 2) return null;
   const onKey = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (step === undefined) return;

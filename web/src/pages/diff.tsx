@@ -1,9 +1,10 @@
 // What changed from one run to another.
 import { reportNamed, tableNamed, text } from '../data/table.ts';
 import type { Reports, Run } from '../data/types.ts';
-import { baseRun, source } from '../state/app.ts';
+import { baseRun, param, source } from '../state/app.ts';
 import { BasePicker } from '../shell/topbar.tsx';
 import { Answer, Notes } from '../shell/answer.tsx';
+import { Tabs } from './analysis.tsx';
 import { TableCard } from '../table/card.tsx';
 
 export function DiffPage({ run }: { run: Run }) {
@@ -26,15 +27,27 @@ export function DiffPage({ run }: { run: Run }) {
   );
 }
 
+/** A tab per answer that differs; the first holds the verdict. */
 function Differences({ reports }: { reports: Reports }) {
   const verdict = tableNamed(reportNamed(reports, 'diff'), 'Verdict');
-  const tables = reports.reports.flatMap((report) => report.tables.filter((table) => table !== verdict && table.rows.length > 0));
-  const notes = [...new Set(reports.reports.flatMap((report) => report.notes))];
+  const shown = reports.reports.map((report) => ({ ...report, tables: report.tables.filter((table) => table !== verdict && table.rows.length > 0) }))
+    .filter((report) => report.tables.length > 0);
+  const names = shown.map((report) => report.report);
+  const chosen = shown.find((report) => report.report === param('tab')) ?? shown[0];
   return (
     <div class="stack">
-      {verdict && <section class="card"><p class="lead">{text(verdict.rows[0]?.[0])}</p><p class="faint">A is the run compared with, B the run above.</p></section>}
-      <Notes notes={notes} />
-      {tables.map((table, i) => <TableCard key={`${i}-${table.title}`} table={table} place={String(i)} maxRows={i === 1 ? 16 : 10} />)}
+      {verdict && <section class="card" aria-label="Verdict"><p class="lead">{text(verdict.rows[0]?.[0])}</p><p class="faint">A is the run compared with, B the run above.</p></section>}
+      {chosen === undefined ? <p class="empty">Nothing differs.</p> : (
+        <>
+          <Tabs names={names} chosen={chosen.report} />
+          <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${chosen.report}`} class="stack">
+            <Notes notes={chosen.notes} />
+            {chosen.tables.map((table, i) => (
+              <TableCard key={`${chosen.report}${table.title}`} table={table} place={String(i)} maxRows={table.rows.length > 10 && i < 2 ? 16 : 10} />
+            ))}
+          </div>
+        </>
+      )}
     </div>
   );
 }

@@ -3,6 +3,7 @@ import { useId, useMemo, useState } from 'preact/hooks';
 import { titled } from '../data/table.ts';
 import type { Cell, Table } from '../data/types.ts';
 import { change, hrefTo, param, said } from '../state/app.ts';
+import { formatSpan } from '../state/link.ts';
 import { formatExact, formatValue } from '../words/units.ts';
 import { Grid } from './grid.tsx';
 import { csvOf, orderedRows, shownColumns, type Sort } from './model.ts';
@@ -81,11 +82,13 @@ function counted(found: number, all: number): string {
 function RowDetails({ table, row, close }: { table: Table; row: Cell[]; close: () => void }) {
   const name = table.columns.findIndex((column) => NAMES.includes(column.name));
   const step = table.columns.findIndex((column) => column.name === 'step');
+  const time = spanOf(table, row);
   return (
     <aside class="row-details" aria-label="Details of the row">
       <header>
         <span class="grow" />
         {typeof row[name] === 'string' && <a href={hrefTo('timeline', { q: row[name] })}>Find in the timeline</a>}
+        {time && <a href={hrefTo('timeline', time)}>Show in the timeline</a>}
         {row[step] && <a href={hrefTo('timeline', { step: String(row[step]) })}>Step {row[step]} in the timeline</a>}
         <button type="button" onClick={() => copy(table, row)}>Copy</button>
         <button type="button" onClick={close}>Close</button>
@@ -100,6 +103,16 @@ function RowDetails({ table, row, close }: { table: Table; row: Cell[]; close: (
       </dl>
     </aside>
   );
+}
+
+const AROUND = 0.5; // of a stretch, shown on both sides of it
+
+/** The stretch of time that a row is about, as a view and an area of the timeline. */
+function spanOf(table: Table, row: Cell[]): { t: string; area: string } | null {
+  const numberIn = (name: string) => row[table.columns.findIndex((column) => column.name === name && column.unit === 'ns')];
+  const [start, length] = [numberIn('start'), numberIn('length')];
+  if (typeof start !== 'number' || typeof length !== 'number' || length <= 0) return null;
+  return { t: formatSpan(start - length * AROUND, start + length * (1 + AROUND)), area: formatSpan(start, start + length) };
 }
 
 function copy(table: Table, row: Cell[]) {

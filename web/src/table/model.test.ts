@@ -22,7 +22,7 @@ test('details and empty columns are left out', () => {
 test('cells of a column share a unit; changes have a sign', () => {
   const [, time, change] = shownColumns(table, false);
   expect(table.rows.map((row) => time!.format(row[1]!))).toEqual(['2.00 µs', '', '30.00 µs']);
-  expect(table.rows.map((row) => change!.format(row[4]!))).toEqual(['+5 ns', '-5 ns', '']);
+  expect(table.rows.map((row) => change!.format(row[4]!))).toEqual(['+0.01 µs', '-0.01 µs', '']);
 });
 
 test('what is compared shares a unit', () => {

@@ -45,7 +45,7 @@ function Label({ entry, y, model }: { entry: Entry; y: number; model: Model }) {
         {entry.kind === 'lane' && ROLES[entry.lane.role] !== '' && !words.includes(ROLES[entry.lane.role] ?? '') && <span class="faint"> {ROLES[entry.lane.role]}</span>}
       </span>
       {entry.kind === 'lane' && canOpen(entry.lane) && (
-        <button type="button" class="more" aria-expanded={entry.rows === entry.lane.rows} aria-label={`All ${entry.lane.rows} rows of ${words}`}
+        <button type="button" class="more" aria-expanded={entry.rows === entry.lane.rows} aria-label={entry.rows < entry.lane.rows ? `+${entry.lane.rows - entry.rows} rows of ${words}` : `− rows of ${words}`}
           onClick={() => model.openLane(entry.key, entry.rows < entry.lane.rows)}>
           {entry.rows < entry.lane.rows ? `+${entry.lane.rows - entry.rows}` : '−'}
         </button>

@@ -44,7 +44,7 @@ export function Findings({ findings, outcome, together }: Props) {
       {findings.length > SHOWN && (
         <button type="button" onClick={() => setAll(!all)}>{all ? 'Fewer findings' : `${findings.length - SHOWN} more findings`}</button>
       )}
-      <p class="faint">Savings of causes that overlap do not add up.</p>
+      {findings.filter((finding) => finding.saving !== '').length > 1 && <p class="faint">Savings of causes that overlap do not add up.</p>}
     </section>
   );
 }

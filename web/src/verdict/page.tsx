@@ -1,6 +1,6 @@
 // The first screen: how long a step is, where it goes, what is wrong, what to do, and how sure that is.
 import { useMemo, useState } from 'preact/hooks';
-import { records, reportNamed, tableNamed, text } from '../data/table.ts';
+import { records, reportNamed, tableNamed, text, titled } from '../data/table.ts';
 import type { Reports, Run } from '../data/types.ts';
 import { hrefTo, openPage, param, scope, source } from '../state/app.ts';
 import { StepChart } from '../figures/chart.tsx';
@@ -24,7 +24,7 @@ export function VerdictPage({ run }: { run: Run }) {
   return (
     <>
       <Tabs names={names} chosen={tab} />
-      {tab !== SUMMARY ? <Analysis key={tab} run={run} name={tab} /> : (
+      {tab !== SUMMARY ? <><h1>{titled(tab)}</h1><Analysis key={tab} run={run} name={tab} /></> : (
         <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${SUMMARY}`} class="stack">
           <Answer of={`report/${run.run}/${run.hash}/${steps}`} what="the report" ask={() => source.report(run.run, scope.peek())}>
             {(reports) => <Summary reports={reports} />}

@@ -35,7 +35,7 @@ const MAX = 1e15; // numbers this large are written with an exponent
 const WHOLE: Unit[] = ['ns', 'bytes', 'flop', 'count'];
 
 function scaleFor(size: number, unit: Unit): Scale {
-  const scales = SCALES[unit];
+  const scales = SCALES[unit] ?? SCALES['']; // a later program may know more units
   let best = 0;
   while (best + 1 < scales.length && size / scales[best]!.factor >= scales[best + 1]!.before) ++best;
   return scales[best]!;
@@ -80,7 +80,7 @@ export function formatValue(value: number | string | null | undefined, unit: Uni
   if (value === null || value === undefined) return '';
   if (typeof value === 'string') return value;
   if (!Number.isFinite(value)) return '';
-  const scales = SCALES[unit];
+  const scales = SCALES[unit] ?? SCALES[''];
   if (unit === '' && Number.isInteger(value) && Math.abs(value) < MAX) return String(value);
   if (value === 0) return join('0', scales[0]!.suffix);
   if (unit === 'share') return formatShare(value);
@@ -118,7 +118,7 @@ export function formatExact(value: number | string | null, unit: Unit): string {
   if (value === null) return '';
   if (typeof value === 'string') return value;
   if (unit === 'share') return formatValue(value, unit);
-  return join(Number.isInteger(value) ? grouped(String(value)) : String(value), SCALES[unit][0]!.suffix);
+  return join(Number.isInteger(value) ? grouped(String(value)) : String(value), (SCALES[unit] ?? SCALES[''])[0]!.suffix);
 }
 
 function commonDecimals(most: number, least: number): number {
