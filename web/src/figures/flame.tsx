@@ -6,6 +6,7 @@ import { familyOfFrame, framesIn, pathTo, type Node } from './flame.ts';
 
 const FRAME_PX = 20;
 const LEAST = 0.002; // of the width
+const LEAST_NAMED = 0.025;
 const MOST_ROWS = 40;
 
 export function Flame({ root, table }: { root: Node; table: Table }) {
@@ -46,7 +47,7 @@ function FrameBox({ node, left, wide, y, faded, onPick, onHover }: BoxProps) {
       style={{
         left: `${left * 100}%`, width: `${wide * 100}%`, top: `${y * FRAME_PX}px`,
         background: `var(--family-${family})`, color: `var(--on-family-${family})` }}>
-      {node.parent === null ? 'all stacks' : node.name.replace(/^nn\.Module: /, '')}
+      {wide < LEAST_NAMED ? '' : node.parent === null ? 'all stacks' : node.name.replace(/^nn\.Module: /, '')}
     </div>
   );
 }

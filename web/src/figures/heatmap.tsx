@@ -56,7 +56,7 @@ function Cells({ heat, what }: { heat: Heat; what: string }) {
     <>
       <div class="heat" tabIndex={0} role="application" aria-label={`Map of ranks and steps. ${said(at)}. Enter opens the step in the timeline.`} onKeyDown={move}>
         <svg width={LABEL + wide * heat.columns.length + 2} height={20 + high * heat.rows.length + 2} aria-hidden="true">
-          {heat.columns.map((name, i) => i % ends === 0 && <text key={name} class="axis" x={LABEL + (i + 0.5) * wide} y="12" text-anchor="middle">{name}</text>)}
+          {heat.columns.map((name, i) => i % ends === 0 && <text key={name} class="axis" x={LABEL + (i + 0.5) * wide} y="12" text-anchor="middle">{wide >= WORDS ? `step ${name}` : name}</text>)}
           {heat.rows.map((name, i) => i % rowEnds === 0 && <text key={name} class="axis" x={LABEL - 8} y={20 + (i + 0.5) * high + 4} text-anchor="end">rank {name}</text>)}
           {heat.cells.map((cells, row) => cells.map((cell, column) => cell !== null && (
             <g key={`${row}/${column}`} onClick={() => open([row, column])} onMouseEnter={() => setAt([row, column])}>

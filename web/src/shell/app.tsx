@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import { address, helpOpen, ignored, openPage, reachable, readRuns, run, runs, said, source } from '../state/app.ts';
+import { address, helpOpen, hrefBack, ignored, reachable, readRuns, run, runs, said, source } from '../state/app.ts';
 import { PAGES, pageNamed } from '../words/pages.ts';
 import { keyOf, typing } from '../words/keys.ts';
 import { Hatches } from '../figures/swatch.tsx';
@@ -92,7 +92,7 @@ function onKey(event: KeyboardEvent) {
     leader = -LEADER_MS;
     const page = PAGES.find((one) => one.key === event.key);
     if (page !== undefined) {
-      openPage(page.id);
+      location.hash = hrefBack(page.id);
       event.preventDefault();
       event.stopImmediatePropagation();
     }

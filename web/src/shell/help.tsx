@@ -1,5 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { helpOpen } from '../state/app.ts';
+import { chooseEditor, editor } from '../state/editor.ts';
+import { EDITORS } from '../words/editors.ts';
 import { KEYS, MOUSE, type Where } from '../words/keys.ts';
 import { PAGES } from '../words/pages.ts';
 import { PAINTS } from '../words/palette.ts';
@@ -22,6 +24,15 @@ export function Help() {
         <Keys where="timeline" title="Timeline" />
         <List title="Mouse in the timeline" rows={MOUSE.map((one) => [one.shown, one.does])} />
         <List title="Pages, behind G" rows={PAGES.map((page) => [page.key.toUpperCase(), page.name])} />
+        <section>
+          <h3>Source</h3>
+          <label class="picker"><span>Open lines in</span>
+            <select value={editor.value} onChange={(event) => chooseEditor(event.currentTarget.value)}>
+              <option value="none">no editor</option>
+              {EDITORS.map((one) => <option key={one.id} value={one.id}>{one.name}</option>)}
+            </select>
+          </label>
+        </section>
         <section>
           <h3>Colours</h3>
           <ul class="legend">

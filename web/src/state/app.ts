@@ -80,6 +80,16 @@ export function change(params: Partial<Record<Param, string | undefined>>, how: 
   go({ page: address.peek().page, params: all }, how);
 }
 
+/** Where each page was left, so that its entry in the list of pages leads back there. */
+const left = new Map<string, Record<string, string>>();
+
+/** The address of a page as it was left, if the run is still the same. */
+export function hrefBack(page: string): string {
+  const params = left.get(page);
+  return params === undefined || params.run !== address.value.params.run || page === address.value.page
+    ? hrefTo(page) : formatAddress(onPage(address.value, page, { ...params, ...onPage(address.value, page).params }));
+}
+
 export const hrefTo = (page: string, params: Partial<Record<Param, string>> = {}) =>
   formatAddress(onPage(address.value, page, params as Record<string, string>));
 
@@ -104,6 +114,7 @@ export function start() {
     const timer = setTimeout(() => { said.value = ''; }, SAID_MS);
     return () => clearTimeout(timer);
   });
+  effect(() => { left.set(address.value.page, address.value.params); });
   effect(() => {
     const page = PAGES.find((one) => one.id === address.value.page)!;
     document.title = `${page.name} · ${run.value?.name ?? 'stepscope'}`;

@@ -1,8 +1,11 @@
 // Below the lanes: the selected event, the selected area, what a search found, or what is in view as a table.
+import { signal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { EventDetails, Frame, Link, Table } from '../data/types.ts';
 import { hrefTo, said } from '../state/app.ts';
 import { Answer, Failure, Notes } from '../shell/answer.tsx';
+import { Place } from '../shell/place.tsx';
+import { Splitter } from '../shell/splitter.tsx';
 import { TableCard } from '../table/card.tsx';
 import { formatExact, formatValue } from '../words/units.ts';
 import type { Canvas } from './canvas.ts';
@@ -12,11 +15,14 @@ const TABS: readonly { tab: Tab; name: string }[] = [
   { tab: 'event', name: 'Event' }, { tab: 'area', name: 'Area' }, { tab: 'search', name: 'Search' }, { tab: 'table', name: 'In view' },
 ];
 
+const height = signal(264);
+
 export function Drawer({ model, canvas }: { model: Model; canvas: Canvas | null }) {
   const tab = model.tab.value;
   if (tab === null) return null;
   return (
-    <section class="drawer" aria-label="Details">
+    <section class="drawer" aria-label="Details" style={{ height: `${height.value}px` }}>
+      <Splitter size={height} least={120} most={600} side="bottom" label="Height of the details" />
       <header>
         <div role="tablist" aria-label="Details">
           {TABS.map((one) => (
@@ -107,7 +113,7 @@ function Stack({ frames }: { frames: EventDetails['stack'] }) {
       <h3>Stack, innermost first</h3>
       <ol class="frames">
         {frames.map((frame: Frame, i) => (
-          <li key={i}>{frame.name} <span class="faint">{frame.file}{frame.line > 0 ? `:${frame.line}` : ''}</span></li>
+          <li key={i}>{frame.name} <Place file={frame.file} line={frame.line} /></li>
         ))}
       </ol>
     </section>

@@ -76,13 +76,14 @@ export class Model {
     this.span.value = bounded(parseSpan(param('t')) ?? (step ? widened({ from: step.start, to: step.end }, 0.05) : { from: 0, to: timeline.end }), timeline.end);
     this.readArea();
     const event = /^r(\d+)\.(\d+)$/.exec(param('sel') ?? '');
-    if (event !== null) void this.selectById(Number(event[1]), Number(event[2]), { show: param('t') === undefined });
-    if (param('q')) this.find(param('q')!);
+    if (event === null) this.selected.value = this.details.value = null;
+    else void this.selectById(Number(event[1]), Number(event[2]), { show: param('t') === undefined });
+    if ((param('q') ?? '') !== this.query.peek()) this.find(param('q') ?? '');
   }
   private readArea() {
     const [from, to, ...keys] = parseList(param('area'));
     const span = parseSpan(`${from},${to}`);
-    if (span === null) return;
+    if (span === null) return void (this.area.value = null);
     const lanes = new Set(this.timeline.lanes.filter((lane) => keys.length === 0 || keys.includes(lane.key)).map((lane) => lane.lane));
     this.area.value = { span, lanes };
     this.tab.value = 'area';

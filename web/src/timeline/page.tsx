@@ -1,8 +1,10 @@
 // The timeline: strips, lanes, their names, and the details below.
+import { signal } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Run, Timeline } from '../data/types.ts';
 import { source } from '../state/app.ts';
 import { Answer, Failure } from '../shell/answer.tsx';
+import { Splitter } from '../shell/splitter.tsx';
 import { PAINTS } from '../words/palette.ts';
 import { formatValue } from '../words/units.ts';
 import { Canvas } from './canvas.ts';
@@ -13,6 +15,8 @@ import { Model } from './model.ts';
 import { listenToMouse } from './mouse.ts';
 import { drawOverview, drawRuler, listenToOverview, listenToRuler, OVERVIEW_PX, RULER_PX, strip } from './strips.ts';
 import { lengthOf } from './view.ts';
+
+const gutter = signal(190);
 
 export function TimelinePage({ run }: { run: Run }) {
   return (
@@ -51,7 +55,7 @@ function View({ run, timeline }: { run: Run; timeline: Timeline }) {
   const { news } = model;
   void news.value;
   return (
-    <div class="timeline">
+    <div class="timeline" style={{ '--gutter': `${gutter.value}px` }}>
       <h1 class="hidden">Timeline of {run.name}</h1>
       <Toolbar model={model} />
       <div class="strips">
@@ -66,6 +70,7 @@ function View({ run, timeline }: { run: Run; timeline: Timeline }) {
       {model.store.error && <div class="tile-error"><Failure error={model.store.error} again={() => model.store.retry()} /></div>}
       <div class="lanes">
         <Gutter model={model} />
+        <Splitter size={gutter} least={90} most={500} side="left" label="Width of the names" />
         <div class="canvas-box">
           <canvas ref={lanes} tabIndex={0} role="application" aria-label="Lanes. Arrow keys walk along events, W and S zoom, A and D pan. The tab “In view” has the same as a table."
             aria-describedby="timeline-selection" />
