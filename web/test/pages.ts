@@ -128,11 +128,11 @@ test('parts of an address that mean nothing are named', async () => {
 test('a question that fails says so in its panel, and can be asked again', async () => {
   let broken = true;
   const failing = await startSite((url) => {
-    if (broken && url.pathname.includes('/show/')) throw Object.assign(new Error('The recording changed on disk.'), { status: 409, remedy: 'Ask again.' });
+    if (broken && url.pathname.includes('/show/')) throw Object.assign(new Error('Too much is asked at once.'), { status: 503, remedy: 'Ask again.' });
     return undefined;
   });
   const { page } = await openPage(browser, failing, `/operators?run=${RANKS}`);
-  expect(await page.locator('.failure').innerText()).toContain('The recording changed on disk.');
+  expect(await page.locator('.failure').innerText()).toContain('Too much is asked at once.');
   expect(await axeViolations(page)).toEqual([]);
   broken = false;
   await page.locator('.failure button').click();

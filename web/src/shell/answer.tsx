@@ -4,6 +4,8 @@ import { useMemo } from 'preact/hooks';
 import { Refusal } from '../data/source.ts';
 import { load, retry } from '../state/load.ts';
 
+const CHANGED = 409; // the recording is no longer what was read
+
 interface Props<T> {
   /** Names the question: the same key has the same answer. */
   of: string;
@@ -24,7 +26,9 @@ export function Failure({ error, again }: { error: Error; again?: () => void }) 
     <div class="failure" role="alert">
       <p><strong>{error.message}</strong></p>
       {error instanceof Refusal && error.remedy !== '' && <p>{error.remedy}</p>}
-      {again && <button type="button" onClick={again}>Try again</button>}
+      {error instanceof Refusal && error.status === CHANGED
+        ? <button type="button" onClick={() => location.reload()}>Read it again</button>
+        : again && <button type="button" onClick={again}>Try again</button>}
     </div>
   );
 }

@@ -1,7 +1,8 @@
 // The names of the lanes, beside the canvas: real text and buttons.
 import { formatValue } from '../words/units.ts';
-import { canOpen, screenY, type Entry } from './layout.ts';
+import { canOpen, isPinned, screenY, type Entry } from './layout.ts';
 import type { Model } from './model.ts';
+import { entriesInView } from './scene.ts';
 
 const ROLES: Record<string, string> = {
   main: 'main thread', autograd: 'autograd', loader: 'data loading', thread: '', compute: 'compute', communication: 'communication', copy: 'copies', other: '',
@@ -14,7 +15,7 @@ export function Gutter({ model }: { model: Model }) {
   return (
     <div class="gutter" onWheel={onWheel}>
       <div class="gutter-lanes">
-        {layout.entries.map((entry) => <Label key={entry.key} entry={entry} y={screenY(layout, entry, scroll)} model={model} />)}
+        {entriesInView(layout, { height: model.size.value.height, scroll }).filter((entry) => !isPinned(layout, entry)).map((entry) => <Label key={entry.key} entry={entry} y={screenY(layout, entry, scroll)} model={model} />)}
       </div>
       <div class="gutter-pinned" style={{ height: `${layout.pinnedHeight}px` }}>
         {layout.pinned.map((entry) => <Label key={entry.key} entry={entry} y={entry.y} model={model} />)}

@@ -14,7 +14,10 @@ import { Store } from './store.ts';
 import { bounded, lengthOf, moved, widened, type Span } from './view.ts';
 
 const LINK_AFTER_MS = 300;
+const OPEN_RANKS = 8; // of many ranks, those that are open at first
 const AROUND = 0.6; // room beside an event that fills the view
+
+const ranksOf = (timeline: Timeline) => new Set(timeline.lanes.map((lane) => lane.rank)).size;
 
 export type Tab = 'event' | 'area' | 'search' | 'table';
 
@@ -66,7 +69,8 @@ export class Model {
     const isLane = (key: string) => [...timeline.lanes, ...timeline.counters].some((one) => one.key === key);
     this.pinned.value = known(parseList(param('pin')), 'lane', isLane);
     this.opened.value = known(parseList(param('open')), 'lane', isLane);
-    this.closed.value = known(parseList(param('closed')), 'rank', (key) => timeline.lanes.some((lane) => groupKey(lane.rank) === key));
+    const ranks = [...new Set(timeline.lanes.map((lane) => lane.rank))];
+    this.closed.value = param('closed') === undefined ? ranks.slice(OPEN_RANKS).map(groupKey) : param('closed') === 'none' ? [] : known(parseList(param('closed')), 'rank', (key) => timeline.lanes.some((lane) => groupKey(lane.rank) === key));
     this.arrows.value = param('flow') !== 'none';
     this.marks.value = (param('marks') ?? '').split(';').flatMap((one) => {
       const span = parseSpan(one);
@@ -104,7 +108,7 @@ export class Model {
         t: whole ? undefined : formatSpan(span.from, span.to), step: undefined,
         sel: place === null ? undefined : `r${place.rank}.${place.id}`,
         area: chosen === null ? undefined : [formatSpan(chosen.span.from, chosen.span.to), ...keys].join(','),
-        pin: this.pinned.peek().join(','), closed: this.closed.peek().join(','), open: this.opened.peek().join(','),
+        pin: this.pinned.peek().join(','), closed: this.closed.peek().join(',') || (ranksOf(timeline) > OPEN_RANKS ? 'none' : undefined), open: this.opened.peek().join(','),
         flow: this.arrows.peek() ? undefined : 'none', q: this.query.peek(),
         marks: this.marks.peek().filter((mark) => mark.kept).map((mark) => formatSpan(mark.span.from, mark.span.to)).join(';'),
       }, how);

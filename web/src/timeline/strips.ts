@@ -1,5 +1,5 @@
 // The strips above the lanes: the whole run with the window in view, and the ruler with the steps.
-import { effect } from '@preact/signals';
+import { computed, effect } from '@preact/signals';
 import type { Lane } from '../data/types.ts';
 import { mode } from '../state/theme.ts';
 import { coloursOf, stepsOf } from './paint.ts';
@@ -84,27 +84,29 @@ function fullness(model: Model, lanes: Lane[]): Float32Array | null {
   return sums.map((sum) => sum / lanes.length);
 }
 
+interface Side { fullness: Float32Array | null; colour: 'strong' | 'bar' }
+
 export function drawOverview(model: Model): Draw {
+  const sides = [
+    { lanes: model.timeline.lanes.filter((lane) => lane.side === 'device'), colour: 'strong' as const },
+    { lanes: model.timeline.lanes.filter((lane) => lane.side === 'host'), colour: 'bar' as const },
+  ].filter((side) => side.lanes.length > 0);
+  const full = computed((): Side[] => {
+    void model.news.value; // more tiles may be here
+    return sides.map(({ lanes, colour }) => ({ fullness: fullness(model, lanes), colour }));
+  });
   return (context, width) => {
-    const palette = coloursOf(mode.value);
-    const { surface } = palette;
+    const { surface } = coloursOf(mode.value);
     const { end } = model.timeline;
-    void model.news.value;
     const span = model.span.value;
     context.fillStyle = surface.panel;
     context.fillRect(0, 0, width, OVERVIEW_PX);
     const level = wholeLevel(end);
-    const sides = [
-      { lanes: model.timeline.lanes.filter((lane) => lane.side === 'device'), colour: surface.strong },
-      { lanes: model.timeline.lanes.filter((lane) => lane.side === 'host'), colour: surface.bar },
-    ].filter((side) => side.lanes.length > 0);
     const room = OVERVIEW_PX / sides.length;
-    sides.forEach(({ lanes, colour }, i) => {
-      const full = fullness(model, lanes);
-      if (full === null) return;
+    full.value.forEach(({ fullness: shares, colour }, i) => {
       const bottom = (i + 1) * room - 1;
-      context.fillStyle = colour;
-      full.forEach((share, at) => {
+      context.fillStyle = surface[colour];
+      shares?.forEach((share, at) => {
         const x0 = pixelOf(at * 2 ** level, { from: 0, to: end }, width);
         const x1 = pixelOf((at + 1) * 2 ** level, { from: 0, to: end }, width);
         const height = share * (room - 5);

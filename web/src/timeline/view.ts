@@ -49,7 +49,7 @@ export function tilesIn(span: Span, level: number, end: number): { first: number
   const length = tileLength(level);
   return {
     first: Math.max(0, Math.floor(span.from / length)),
-    last: Math.min(Math.floor(Math.max(0, end - 1) / length), Math.floor(span.to / length)),
+    last: Math.min(Math.floor(Math.max(0, end - 1) / length), Math.ceil(span.to / length) - 1),
   };
 }
 
