@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { App } from './shell/app.tsx';
+import { App } from './app.tsx';
 import { start } from './state/app.ts';
 import { paintPage } from './state/theme.ts';
 import 'uplot/dist/uPlot.min.css';

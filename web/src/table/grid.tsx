@@ -6,6 +6,7 @@ import { depthOf, label, orderedBy, type Shown, type Sort } from './model.ts';
 export const ROW_PX = 26;
 const BEYOND = 8; // rows drawn above and below the view
 const FLEXIBLE = 28; // a text column at least this wide takes the room that is left
+const SHARED = 17; // the least width of each where there are several
 const LETTER = 0.95; // of the width of a digit
 const PADDING = 2.1;
 
@@ -23,8 +24,10 @@ interface Props {
 
 /** Every row is a grid of its own, so all widths are fixed; wide texts share the room that is left. */
 function layoutOf(columns: Shown[]): { gridTemplateColumns: string; minWidth: string } {
-  const isFlexible = ({ isText, width }: Shown) => isText && width >= FLEXIBLE;
-  const least = (one: Shown) => (isFlexible(one) ? FLEXIBLE : one.width) * LETTER + PADDING;
+  const wide = columns.filter(({ isText, width }) => isText && width >= FLEXIBLE);
+  const isFlexible = (one: Shown) => wide.includes(one);
+  const room = wide.length > 1 ? SHARED : FLEXIBLE;
+  const least = (one: Shown) => (isFlexible(one) ? room : one.width) * LETTER + PADDING;
   const tracks = columns.map((one) => (isFlexible(one) ? `minmax(${least(one)}ch, ${one.width}fr)` : `${least(one)}ch`));
   if (!columns.some(isFlexible)) tracks.push('1fr');
   return { gridTemplateColumns: tracks.join(' '), minWidth: `calc(${columns.reduce((sum, one) => sum + least(one), 0)}ch + 12px)` };

@@ -16,7 +16,7 @@ function withoutBrackets(name: string): string {
   return open.length === 0 ? out : name;
 }
 
-const IS_CPP = /^void |::|^\w+\(.*\)$/;
+const IS_CPP = /^void |^\w+::|^\w+\(.*\)$/;
 
 /** "void at::native::(anonymous namespace)::indexSelect<int, 2>(int*)" → "at::native::indexSelect". */
 export function shortName(name: string): string {

@@ -1,16 +1,16 @@
 import { useEffect } from 'preact/hooks';
-import { address, helpOpen, hrefBack, ignored, reachable, readRuns, run, runs, said, source } from '../state/app.ts';
-import { PAGES, pageNamed } from '../words/pages.ts';
-import { keyOf, typing } from '../words/keys.ts';
-import { Hatches } from '../figures/swatch.tsx';
-import { DiffPage } from '../pages/diff.tsx';
-import { AnalysisPage } from '../pages/analysis.tsx';
-import { VerdictPage } from '../verdict/page.tsx';
-import { TimelinePage } from '../timeline/page.tsx';
-import { Answer, Failure } from './answer.tsx';
-import { Help } from './help.tsx';
-import { Rail } from './rail.tsx';
-import { TopBar } from './topbar.tsx';
+import { address, helpOpen, hrefBack, ignored, reachable, readRuns, run, runs, said, source } from './state/app.ts';
+import { PAGES, pageNamed } from './words/pages.ts';
+import { keyOf, typing } from './words/keys.ts';
+import { Hatches } from './figures/swatch.tsx';
+import { DiffPage } from './pages/diff.tsx';
+import { AnalysisPage } from './pages/analysis.tsx';
+import { VerdictPage } from './verdict/page.tsx';
+import { TimelinePage } from './timeline/page.tsx';
+import { Answer, Failure } from './shell/answer.tsx';
+import { Help } from './shell/help.tsx';
+import { Rail } from './shell/rail.tsx';
+import { TopBar } from './shell/topbar.tsx';
 
 export function App() {
   useEffect(() => {
