@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import { address, helpOpen, hrefBack, ignored, reachable, readRuns, run, runs, said, source } from './state/app.ts';
+import { address, changedOnDisk, helpOpen, hrefBack, ignored, reachable, readAgain, readRuns, run, said, source } from './state/app.ts';
 import { PAGES, pageNamed } from './words/pages.ts';
 import { keyOf, typing } from './words/keys.ts';
 import { Hatches } from './figures/swatch.tsx';
@@ -72,9 +72,9 @@ function Banners() {
           Ignored in the address: {parts.join(', ')}. <button type="button" onClick={() => { ignored.value = []; }}>Close</button>
         </p>
       )}
-      {runs.value !== null && run.value?.state === 'changed' && (
+      {changedOnDisk.value && (
         <p class="banner" role="status">
-          The recording changed on disk. <button type="button" onClick={() => location.reload()}>Read it again</button>
+          The recording changed on disk. <button type="button" onClick={readAgain}>Read it again</button>
         </p>
       )}
     </>

@@ -43,8 +43,8 @@ export class HttpSource implements DataSource {
   area(run: number, from: number, to: number, lanes: number[], signal?: AbortSignal) {
     return this.ofRun<never>(run, 'area', { from, to, lanes: lanes.join(',') }, signal);
   }
-  async source(run: number, file: string, line: number) {
-    return (await this.ask(`api/source?${query({ run, file, line })}`)).text();
+  async source(file: string, line: number, around: number) {
+    return (await this.ask(`api/source?${query({ file, line, around })}`)).text();
   }
 
   private address(run: number, what: string, options: Record<string, string | number>) {

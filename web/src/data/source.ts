@@ -25,5 +25,6 @@ export interface DataSource {
   search(run: number, text: string, hit?: HitQuery, signal?: AbortSignal): Promise<Search>;
   event(run: number, rank: number, id: number, signal?: AbortSignal): Promise<EventDetails>;
   area(run: number, from: number, to: number, lanes: number[], signal?: AbortSignal): Promise<Report>;
-  source(run: number, file: string, line: number): Promise<string>;
+  /** The line and `around` lines on both sides of it. */
+  source(file: string, line: number, around: number): Promise<string>;
 }

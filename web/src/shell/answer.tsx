@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { Refusal } from '../data/source.ts';
+import { readAgain } from '../state/app.ts';
 import { load, retry } from '../state/load.ts';
 
 const CHANGED = 409; // the recording is no longer what was read
@@ -27,7 +28,7 @@ export function Failure({ error, again }: { error: Error; again?: () => void }) 
       <p><strong>{error.message}</strong></p>
       {error instanceof Refusal && error.remedy !== '' && <p>{error.remedy}</p>}
       {error instanceof Refusal && error.status === CHANGED
-        ? <button type="button" onClick={() => location.reload()}>Read it again</button>
+        ? <button type="button" onClick={readAgain}>Read it again</button>
         : again && <button type="button" onClick={again}>Try again</button>}
     </div>
   );

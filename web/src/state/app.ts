@@ -26,7 +26,7 @@ export const param = (name: Param): string | undefined => address.value.params[n
 
 export const run = computed<Run | null>(() => {
   const all = runs.value?.runs ?? [];
-  return runNamed(all, param('run')) ?? all[0] ?? null;
+  return runNamed(all, param('run')) ?? all.find((one) => one.state !== 'unreadable') ?? all[0] ?? null;
 });
 export const baseRun = computed<Run | null>(() => runNamed(runs.value?.runs ?? [], param('base')) ?? null);
 
@@ -105,10 +105,52 @@ export async function readRuns() {
   analyses.value = await source.analyses().then((report) => report.tables[0] ?? null).catch(() => null);
 }
 
+/** The run in view is not any more what was read. */
+export const changedOnDisk = signal(false);
+
+const AGAIN_MS = 5000; // between two looks at the runs, and before the first new try
+const MAX_AGAIN_MS = 60000;
+let looked = -AGAIN_MS;
+
+/** Looks whether the recording in view changed: the browser comes back to the page, or the program answers again. */
+async function lookAgain() {
+  const before = run.peek();
+  if (before === null || performance.now() - looked < AGAIN_MS) return;
+  looked = performance.now();
+  const next = await source.runs().catch(() => null);
+  const now = next?.runs.find((one) => one.run === before.run);
+  if (now === undefined) return;
+  if (now.hash !== before.hash || now.state === 'changed') changedOnDisk.value = true;
+  else runs.value = next;
+}
+
+/** Reads the changed recording, under its number: its hash is another one now. */
+export function readAgain() {
+  change({ run: String(run.peek()?.run ?? 0) });
+  location.reload();
+}
+
+function tryUntilReached() {
+  effect(() => {
+    if (reachable.value) return;
+    let wait = AGAIN_MS;
+    let timer = 0;
+    const again = () => {
+      void source.runs().catch(() => {});
+      wait = Math.min(MAX_AGAIN_MS, wait * 2);
+      timer = window.setTimeout(again, wait);
+    };
+    timer = window.setTimeout(again, wait);
+    return () => clearTimeout(timer);
+  });
+}
+
 export function start() {
   readAddress();
   addEventListener('popstate', readAddress);
   addEventListener('hashchange', readAddress);
+  addEventListener('focus', () => { void lookAgain(); });
+  tryUntilReached();
   effect(() => {
     if (said.value === '') return;
     const timer = setTimeout(() => { said.value = ''; }, SAID_MS);

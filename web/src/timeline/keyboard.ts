@@ -1,6 +1,8 @@
 // What each key of the timeline does. The keys themselves stand in words/keys.
 import { said } from '../state/app.ts';
+import { editor } from '../state/editor.ts';
 import type { Place } from '../data/types.ts';
+import { editorAddress } from '../words/editors.ts';
 import { keyOf, typing } from '../words/keys.ts';
 import type { Canvas } from './canvas.ts';
 import type { Model } from './model.ts';
@@ -50,6 +52,14 @@ function pinCollective(model: Model) {
   model.keepLink();
 }
 
+function openSource(model: Model) {
+  const frame = model.details.peek()?.stack[0];
+  if (frame === undefined) return void (said.value = 'This event has no stack. Record with with_stack=True.');
+  const address = editorAddress(editor.peek(), frame.file, frame.line);
+  if (address !== null) location.href = address;
+  else said.value = editor.peek() === 'none' ? 'Choose an editor in the help (?) first.' : `${frame.file} is not a whole path.`;
+}
+
 type Actions = Record<string, (model: Model, canvas: Canvas) => void>;
 
 const ACTIONS: Actions = {
@@ -92,6 +102,7 @@ const ACTIONS: Actions = {
     const key = canvas.entryUnderMouse() ?? lane?.key;
     if (key !== undefined) model.togglePin(key);
   },
+  openSource,
   drawer: (model) => {
     model.tab.value = model.tab.peek() !== null ? null
       : model.area.peek() !== null ? 'area' : model.selected.peek() === null && model.search.peek() !== null ? 'search' : 'event';

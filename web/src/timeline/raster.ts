@@ -11,6 +11,7 @@ export function mixed(front: number, back: number, share: number): number {
   return (part(0) | part(8) | part(16) | (255 << 24)) >>> 0;
 }
 
+const LONG = 24; // pixels from which a call that fills is faster than a loop
 const STRIPE = 8; // pixels from one stripe of a hatch to the next
 const STROKE = 3;
 
@@ -35,11 +36,14 @@ export class Raster {
     const left = Math.max(0, x0);
     const right = Math.min(this.width, x1);
     if (left >= right) return;
-    const bottom = Math.min(this.height, y1);
-    for (let y = Math.max(0, y0); y < bottom; ++y) {
-      const start = y * this.width;
-      this.pixels.fill(colour, start + left, start + right);
+    const { width, pixels } = this;
+    const end = Math.min(this.height, y1) * width;
+    const start = Math.max(0, y0) * width;
+    if (right - left >= LONG) {
+      for (let at = start; at < end; at += width) pixels.fill(colour, at + left, at + right);
+      return;
     }
+    for (let at = start; at < end; at += width) for (let x = at + left; x < at + right; ++x) pixels[x] = colour;
   }
 
   /** Stripes of 45°, fixed to the picture, so that neighbours continue each other. */

@@ -49,6 +49,7 @@ export const KEYS: readonly Key[] = [
   on('m', 'mark', 'mark the selected span; Shift M keeps the mark'),
   on('M', 'keepMark', 'keep a mark of the selected span', { shown: 'Shift M', shift: true }),
   on('Delete', 'unmark', 'remove the marks'),
+  on('e', 'openSource', 'open the source of the event in the editor'),
   on('p', 'pin', 'pin or unpin the lane under the mouse or of the selection'),
   on('q', 'drawer', 'show or hide the details'),
   on('n', 'nextHit', 'next hit of the search'),
