@@ -2,9 +2,9 @@
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { mode } from '../state/theme.ts';
-import { familyOf, SURFACES, colourOf, PAINTS } from '../words/palette.ts';
+import { SURFACES, colourOf, PAINTS } from '../words/palette.ts';
 import { formatValue, type Unit } from '../words/units.ts';
-import type { Curve, Stack } from './parts.ts';
+import { familyOfPart, type Curve, type Stack } from './parts.ts';
 import { patternOf } from './pattern.ts';
 
 const FONT = '12px system-ui, sans-serif';
@@ -39,7 +39,7 @@ export function StepChart({ stack, height = 170, onPick }: { stack: Stack; heigh
     let sums = stack.labels.map(() => 0);
     const layers = stack.parts.map((part) => {
       sums = sums.map((sum, i) => sum + part.values[i]!);
-      return { family: familyOf(part.name), sums };
+      return { family: familyOfPart(part.name), sums };
     }).reverse(); // the highest first: each next one covers its lower part
     const bars = uPlot.paths.bars!({ size: [0.72, 60], gap: 1 });
     return [{

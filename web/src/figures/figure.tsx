@@ -4,9 +4,8 @@ import type { Table } from '../data/types.ts';
 import { CurveChart, StepChart } from './chart.tsx';
 import { Flame } from './flame.tsx';
 import { treeOf } from './flame.ts';
-import { curvesOf, partsOf, spoken, stackOf } from './parts.ts';
+import { curvesOf, familyOfPart, partsOf, spoken, stackOf } from './parts.ts';
 import { PartBar } from './partbar.tsx';
-import { familyOf } from '../words/palette.ts';
 import { Swatch } from './swatch.tsx';
 
 export function Figure({ table }: { table: Table }) {
@@ -25,7 +24,7 @@ export function Figure({ table }: { table: Table }) {
 export function StackLegend({ names }: { names: string[] }) {
   return (
     <ul class="legend">
-      {names.map((name) => <li key={name}><Swatch family={familyOf(name)} /> {spoken(name)}</li>)}
+      {names.map((name) => <li key={name}><Swatch family={familyOfPart(name)} /> {spoken(name)}</li>)}
     </ul>
   );
 }

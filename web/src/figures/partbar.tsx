@@ -1,7 +1,7 @@
 // One bar divided into the parts of a whole, with a legend that gives each part's name, amount and share.
-import { familyOf, PAINTS } from '../words/palette.ts';
+import { PAINTS } from '../words/palette.ts';
 import { formatValue } from '../words/units.ts';
-import { spoken } from './parts.ts';
+import { familyOfPart, spoken } from './parts.ts';
 import { fillOf, Swatch } from './swatch.tsx';
 
 export interface Part { name: string; amount: number | null; share: number }
@@ -31,10 +31,10 @@ export function PartBar({ parts, of }: { parts: Part[]; of: string }) {
           at += (part.share / Math.max(1, sum)) * 100;
           return (
             <g key={part.name}>
-              <rect x={`${x}%`} y="0" width={`${at - x}%`} height="30" fill={fillOf(familyOf(part.name))} class="part">
+              <rect x={`${x}%`} y="0" width={`${at - x}%`} height="30" fill={fillOf(familyOfPart(part.name))} class="part">
                 <title>{`${part.name}: ${formatValue(part.amount, 'ns')}, ${formatValue(part.share, 'share')} of ${of}`}</title>
               </rect>
-              {at - x >= NAMED && <Name family={familyOf(part.name)} x={x} words={part.name} />}
+              {at - x >= NAMED && <Name family={familyOfPart(part.name)} x={x} words={part.name} />}
             </g>
           );
         })}
@@ -43,7 +43,7 @@ export function PartBar({ parts, of }: { parts: Part[]; of: string }) {
         <ul class="legend">
           {shown.map((part) => (
             <li key={part.name}>
-              <Swatch family={familyOf(part.name)} /> {spoken(part.name)}{' '}
+              <Swatch family={familyOfPart(part.name)} /> {spoken(part.name)}{' '}
               <b>{formatValue(part.share, 'share')}</b> <span class="faint">{formatValue(part.amount, 'ns')}</span>
             </li>
           ))}

@@ -1,6 +1,7 @@
 // Which figure a table of an answer has, by its shape and its columns alone.
 import type { Column, Table } from '../data/types.ts';
 import { text } from '../data/table.ts';
+import { familyOf } from '../words/palette.ts';
 import type { Part } from './partbar.tsx';
 
 const MOST_PARTS = 12;
@@ -70,6 +71,9 @@ function telling(table: Table): number[] {
 function indices(table: Table, is: (column: Column) => boolean): number[] {
   return table.columns.flatMap((column, index) => (is(column) ? [index] : []));
 }
+
+/** The colour of a part: operators by their side of the program, whatever words their names contain. */
+export const familyOfPart = (name: string) => familyOf(!name.includes('::') ? name : /backward/i.test(name) ? 'backward' : 'host');
 
 /** Columns are named in snake case; operators keep their underscores. */
 export const spoken = (name: string) => (name.includes('::') ? name : name.replaceAll('_', ' '));

@@ -46,7 +46,7 @@ function EventTab({ model }: { model: Model }) {
   const error = model.detailsError.value;
   const details = model.details.value;
   const place = model.selected.value;
-  if (error !== null && place !== null) return <Failure error={error} again={() => void model.select(place)} />;
+  if (error !== null) return <Failure error={error} {...(place !== null && { again: () => void model.select(place) })} />;
   if (place === null) return <p class="empty">Click an event, or press → to walk along a row.</p>;
   if (details === null) return <p class="waiting">Reading the event …</p>;
   const lane = model.timeline.lanes[details.lane];

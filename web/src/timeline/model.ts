@@ -158,7 +158,9 @@ export class Model {
       said.value = '';
       this.announced.value = this.wordsOf(details);
     } catch (error) {
-      if (!asking.signal.aborted) this.detailsError.value = error as Error;
+      if (asking.signal.aborted) return;
+      this.detailsError.value = error as Error;
+      this.tab.value = 'event';
     }
   }
   /** What a screen reader says about the selection. */
