@@ -9,13 +9,13 @@ import { boxAt, entriesInView, sceneOf, type Box, type Frame, type Scene } from 
 import { levelFor, nsPerPixel } from './view.ts';
 
 const MAX_RATIO = 2;
+const SLOW_MS = 10;
 
 export class Canvas {
   scene: Scene = { lines: [], gaps: [] };
   /** Where the mouse is on the canvas; null when it is elsewhere. */
   mouse: { x: number; y: number } | null = null;
-  /** How long the last frame took to draw, in ms. */
-  lastDraw = 0;
+  private sharpDraw = 0; // ms that the last frame with all device pixels took
   private readonly raster = new Raster();
   private readonly context: CanvasRenderingContext2D;
   private frame = 0;
@@ -60,13 +60,15 @@ export class Canvas {
     return entry === undefined || entry.kind === 'group' ? undefined : entry.key;
   }
 
-  private get ratio() { return Math.min(MAX_RATIO, devicePixelRatio || 1); }
+  /** Device pixels per pixel; where drawing is slow, one while the view moves. */
+  private get ratio() {
+    const full = Math.min(MAX_RATIO, devicePixelRatio || 1);
+    return this.model.motion.moving && this.sharpDraw > SLOW_MS ? Math.min(1, full) : full;
+  }
 
   private measure() {
     const { clientWidth: width, clientHeight: height } = this.element.parentElement!;
     if (width === 0 || height === 0) return;
-    this.element.width = Math.round(width * this.ratio);
-    this.element.height = Math.round(height * this.ratio);
     this.element.style.width = `${width}px`;
     this.element.style.height = `${height}px`;
     this.model.size.value = { width, height };
@@ -76,16 +78,25 @@ export class Canvas {
   private draw() {
     const { model } = this;
     const start = performance.now();
+    const { ratio } = this;
+    this.fit(ratio);
     const frame = this.frameNow();
     const layout = model.layout.peek();
     const lanes = new Set(entriesInView(layout, frame).flatMap((entry) => (entry.kind === 'lane' ? [entry.lane.lane] : [])));
     model.store.want(frame.span, frame.level, lanes);
     this.scene = sceneOf(layout, frame, model.store);
     paint(this.context, this.raster, {
-      timeline: model.timeline, layout, frame, scene: this.scene, mode: mode.peek(), ratio: this.ratio,
+      timeline: model.timeline, layout, frame, scene: this.scene, mode: mode.peek(), ratio,
       selected: model.selected.peek(), details: model.details.peek(), hover: model.hover.peek()?.box ?? null, area: model.area.peek(),
       marks: model.marks.peek(), arrows: model.arrows.peek(), found: model.found.peek(),
     }, model.store);
-    this.lastDraw = performance.now() - start;
+    if (ratio >= (devicePixelRatio || 1) || ratio === MAX_RATIO) this.sharpDraw = performance.now() - start;
+  }
+
+  private fit(ratio: number) {
+    const { width, height } = this.model.size.peek();
+    const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (this.element.width !== w) this.element.width = w;
+    if (this.element.height !== h) this.element.height = h;
   }
 }

@@ -5,7 +5,7 @@ export const ROW = 18;
 const LANE_GAP = 5;
 const GROUP = 26;
 const COUNTER = 30;
-const FEW_ROWS = 8; // rows of a lane that is not opened
+const FEW_ROWS = 14; // rows of a lane that is not opened
 
 export type Entry =
   | { kind: 'group'; key: string; y: number; height: number; rank: number; isOpen: boolean; lanes: number; counter?: Counter }

@@ -55,7 +55,10 @@ export class Model {
   constructor(readonly run: Run, readonly timeline: Timeline, readonly source: DataSource) {
     this.layout = computed(() => layOut(timeline, { pinned: this.pinned.value, closed: this.closed.value, opened: this.opened.value }));
     this.store = new Store(source, run.run, timeline, () => { this.news.value++; });
-    this.motion = new Motion(this.span, (span) => bounded(span, timeline.end), () => this.keepLink());
+    this.motion = new Motion(this.span, (span) => bounded(span, timeline.end), () => {
+      this.news.value++; // a last frame, as sharp as can be
+      this.keepLink();
+    });
     this.readLink();
   }
 

@@ -25,6 +25,8 @@ export class Motion {
   /** Where the view will be once it rests. */
   get target(): Span { return this.glide?.to ?? this.span.peek(); }
 
+  get moving() { return this.glide !== null || this.held.size > 0; }
+
   go(to: Span) {
     const target = this.bounded(to);
     if (stillMotion.matches) return this.jump(target);

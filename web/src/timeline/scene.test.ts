@@ -87,5 +87,5 @@ test('pinned lanes are on top and not below; closed ranks hide theirs', () => {
 
 test('a lane of many rows shows some until it is opened', () => {
   const height = (opened: string[]) => layOut(timeline([lane(0, 0, 30)]), { ...wishes, opened }).height;
-  expect(height(['r0/t0']) - height([])).toBe((30 - 8) * 18);
+  expect(height(['r0/t0']) - height([])).toBe((30 - 14) * 18);
 });
