@@ -14,7 +14,7 @@ function boxesOf(lane, level, tile) {
     const end = Math.min(BUCKETS, Math.max(begin + 1, Math.ceil((event.end - from) / width)));
     const flags = (event.start < from ? 1 : 0) | (event.end > to ? 2 : 0) | (event.family === 11 ? 4 : 0);
     if (event.end - event.start >= width) {
-      rows[event.row].push({ event, count: 1, begin, end, busy: 0, flags });
+      rows[event.row].push({ event, count: 1, begin, end, busy: 255, flags });
       continue;
     }
     const key = `${event.row}/${begin}`;
@@ -29,7 +29,7 @@ function boxesOf(lane, level, tile) {
       if (event.end - event.start > box.event.end - box.event.start) box.event = event;
     }
   }
-  for (const box of pending.values()) box.busy = Math.min(255, Math.round((box.filled / width) * 255));
+  for (const box of pending.values()) box.busy = Math.min(255, Math.ceil((box.filled / width) * 255));
   for (const row of rows) row.sort((a, b) => a.begin - b.begin || a.end - b.end);
   return rows;
 }
@@ -121,10 +121,10 @@ export function searchIn(run, params) {
     names.set(event.nameId, one);
     ++density[Math.min(511, Math.floor((event.start / run.end) * 512))];
   }
-  const answer = { total: all.length, names: [...names.values()].sort((a, b) => b.time - a.time).slice(0, 200), density };
-  const lane = Number(params.get('lane'));
-  const sorted = all.sort((a, b) => a.start - b.start || a.lane - b.lane);
-  const behind = (event, time) => event.start - time || event.lane - lane;
+  const answer = { total: all.length, names: [...names.values()].sort((a, b) => b.time - a.time).slice(0, 200), more_names: Math.max(0, names.size - 200), density };
+  const [lane, line] = [Number(params.get('lane')), Number(params.get('row'))];
+  const sorted = all.sort((a, b) => a.start - b.start || a.lane - b.lane || a.row - b.row);
+  const behind = (event, time) => event.start - time || event.lane - lane || event.row - line;
   if (params.has('after')) answer.hit = sorted.find((event) => behind(event, Number(params.get('after'))) > 0);
   if (params.has('before')) answer.hit = sorted.findLast((event) => behind(event, Number(params.get('before'))) < 0);
   if (params.has('after') || params.has('before')) answer.hit = answer.hit === undefined ? null : place(answer.hit);

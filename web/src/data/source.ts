@@ -9,7 +9,7 @@ export class Refusal extends Error {
   }
 }
 
-export interface HitQuery { after?: number; before?: number; lane: number }
+export interface HitQuery { after?: number; before?: number; lane: number; row: number }
 
 export interface DataSource {
   runs(): Promise<Runs>;

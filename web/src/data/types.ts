@@ -36,15 +36,20 @@ export interface Lane {
   title: string;
   rows: number;
   events: number;
+  /** Events for which the lane had no row. */
+  hidden?: number;
 }
 export interface Step { rank: number; number: number; start: number; end: number }
 export interface Counter { counter: number; key: string; rank: number; name: string; unit: Unit; max: number }
 export interface Timeline {
   end: number;
   names: number;
-  clock: { aligned: boolean; error_ns: number };
+  /** `own`: ranks whose clock could not be aligned with the others. */
+  clock: { aligned: boolean; error_ns: number; own?: number[] };
   steps: Step[];
+  more_steps?: number;
   lanes: Lane[];
+  more_lanes?: number;
   counters: Counter[];
 }
 
@@ -57,9 +62,14 @@ export interface Place {
   start: number;
   end: number;
 }
-export interface Link extends Place { what: string; name: string }
-export interface Frame { name: string; file: string; line: number }
-export interface EventDetails extends Place {
+/** A place, or null where the event is not drawn. */
+export type Drawn = Omit<Place, 'lane' | 'row'> & { lane: number | null; row: number | null };
+export const placeIn = (event: Drawn): Place | null =>
+  event.lane === null || event.row === null ? null : { rank: event.rank, id: event.id, lane: event.lane, row: event.row, start: event.start, end: event.end };
+
+export interface Link extends Drawn { what: string; name: string }
+export interface Frame { name: string; file: string | null; line: number | null }
+export interface EventDetails extends Drawn {
   name: string;
   kind: string;
   category: string;
@@ -74,7 +84,7 @@ export interface EventDetails extends Place {
 }
 
 export interface FoundName { name: string; id: number; count: number; time: number }
-export interface Search { total: number; names: FoundName[]; density: number[]; hit?: Place | null }
+export interface Search { total: number; names: FoundName[]; more_names?: number; density: number[]; hit?: Place | null }
 
 /** Options of a command, as in its help: { step: '2-3', top: '10' }. */
 export type Options = Record<string, string>;

@@ -47,13 +47,13 @@ function EventTab({ model }: { model: Model }) {
   const details = model.details.value;
   const place = model.selected.value;
   if (error !== null) return <Failure error={error} {...(place !== null && { again: () => void model.select(place) })} />;
-  if (place === null) return <p class="empty">Click an event, or press → to walk along a row.</p>;
+  if (place === null && details === null) return <p class="empty">Click an event, or press → to walk along a row.</p>;
   if (details === null) return <p class="waiting">Reading the event …</p>;
-  const lane = model.timeline.lanes[details.lane];
+  const lane = model.timeline.lanes[details.lane ?? -1];
   const facts: [string, string, string?][] = [
     ['Duration', formatValue(details.end - details.start, 'ns'), formatExact(details.end - details.start, 'ns')],
     ['Start', formatValue(details.start, 'ns'), formatExact(details.start, 'ns')],
-    ['Lane', lane?.title ?? ''], ['Rank', String(details.rank)],
+    ['Lane', lane?.title ?? 'not drawn: its lane has too many rows'], ['Rank', String(details.rank)],
     ['Step', details.step === null ? 'outside of steps' : String(details.step)], ['Kind', details.kind], ['Id', String(details.id)],
   ];
   return (
@@ -96,7 +96,7 @@ function Links({ model, details }: { model: Model; details: EventDetails }) {
         {details.links.map((link) => (
           <li key={`${link.what}${link.rank}.${link.id}`}>
             <span class="faint">{link.what}</span>{' '}
-            <button type="button" class="link" title={link.name} onClick={() => void model.select(link, { show: true })}>{link.name}</button>
+            <button type="button" class="link" title={link.name} onClick={() => void model.follow(link)}>{link.name}</button>
             <span class="faint">{formatValue(link.end - link.start, 'ns')}, {apart(link, details)}</span>
           </li>
         ))}
@@ -113,7 +113,7 @@ function Stack({ frames }: { frames: EventDetails['stack'] }) {
       <h3>Stack, innermost first</h3>
       <ol class="frames">
         {frames.map((frame: Frame, i) => (
-          <li key={i}>{frame.name} <Place file={frame.file} line={frame.line} /></li>
+          <li key={i}>{frame.name} {frame.file !== null && <Place file={frame.file} line={frame.line ?? 0} />}</li>
         ))}
       </ol>
     </section>
@@ -174,6 +174,7 @@ function SearchTab({ model }: { model: Model }) {
         <button type="button" onClick={() => void model.nextHit(1)}>Next</button>
       </p>
       <TableCard table={table} maxRows={8} onRow={(row) => model.find(String(row[0]))} />
+      {search.more_names ? <p class="faint">{formatValue(search.more_names, 'count')} more names</p> : null}
     </div>
   );
 }

@@ -38,7 +38,7 @@ function Label({ entry, y, model }: { entry: Entry; y: number; model: Model }) {
   }
   const words = entry.kind === 'counter' ? entry.counter.name : nameOf(entry, model);
   const title = entry.kind === 'counter' ? `${entry.counter.name}, up to ${formatValue(entry.counter.max, entry.counter.unit)}`
-    : `${entry.lane.title}: ${formatValue(entry.lane.events, 'count')} events in ${entry.lane.rows} rows`;
+    : `${entry.lane.title}: ${formatValue(entry.lane.events, 'count')} events in ${entry.lane.rows} rows${entry.lane.hidden ? `; ${formatValue(entry.lane.hidden, 'count')} more are not drawn` : ''}`;
   return (
     <div class={`label ${entry.kind}`} style={place} title={title}>
       <span class="words">

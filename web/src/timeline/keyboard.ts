@@ -18,7 +18,7 @@ function follow(model: Model, kinds: readonly string[]) {
   const links = model.details.peek()?.links ?? [];
   const link = kinds.map((kind) => links.find((one) => one.what === kind)).find((one) => one !== undefined);
   if (link === undefined) said.value = 'No arrow leads there from this event.';
-  else void model.select(link, { show: true });
+  else void model.follow(link);
 }
 
 function toId(model: Model, id: number | null | undefined, none: string) {
@@ -47,17 +47,17 @@ function pinCollective(model: Model) {
   const links = (model.details.peek()?.links ?? []).filter((link) => link.what === 'same collective');
   const place = model.selected.peek();
   if (links.length === 0 || place === null) return void (said.value = 'The selection is not a collective with others.');
-  const keys = [place, ...links].map((one) => model.timeline.lanes[one.lane]?.key ?? '');
-  model.pinned.value = [...new Set([...model.pinned.peek(), ...keys])];
+  const keys = [place, ...links].map((one) => model.timeline.lanes[one.lane ?? -1]?.key ?? '');
+  model.pinned.value = [...new Set([...model.pinned.peek(), ...keys])].filter((key) => key !== '');
   model.keepLink();
 }
 
 function openSource(model: Model) {
   const frame = model.details.peek()?.stack[0];
   if (frame === undefined) return void (said.value = 'This event has no stack. Record with with_stack=True.');
-  const address = editorAddress(editor.peek(), frame.file, frame.line);
+  const address = editorAddress(editor.peek(), frame.file ?? '', frame.line ?? 0);
   if (address !== null) location.href = address;
-  else said.value = editor.peek() === 'none' ? 'Choose an editor in the help (?) first.' : `${frame.file} is not a whole path.`;
+  else said.value = editor.peek() === 'none' ? 'Choose an editor in the help (?) first.' : `${frame.file ?? 'The frame'} is not a whole path.`;
 }
 
 type Actions = Record<string, (model: Model, canvas: Canvas) => void>;

@@ -1,7 +1,7 @@
 // The state of the timeline and what can be done with it. The address holds all of it that a link must keep.
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { DataSource } from '../data/source.ts';
-import type { EventDetails, Place, Run, Search, Timeline } from '../data/types.ts';
+import { placeIn, type Drawn, type EventDetails, type Place, type Run, type Search, type Timeline } from '../data/types.ts';
 import { change, ignored, param, said } from '../state/app.ts';
 import { formatSpan, parseList, parseSpan } from '../state/link.ts';
 import { formatValue } from '../words/units.ts';
@@ -14,6 +14,7 @@ import { Store } from './store.ts';
 import { bounded, lengthOf, moved, widened, type Span } from './view.ts';
 
 const LINK_AFTER_MS = 300;
+const MAX_AREA_LANES = 256; // of one question
 const OPEN_RANKS = 8; // of many ranks, those that are open at first
 const AROUND = 0.6; // room beside an event that fills the view
 
@@ -135,10 +136,15 @@ export class Model {
     void this.select(placeOf(box));
   }
   async selectById(rank: number, id: number, how: { show: boolean }) {
-    await this.ask(rank, id, (details) => {
-      this.selected.value = details;
-      if (how.show) this.reveal(details);
+    await this.ask(rank, id, (place) => {
+      this.selected.value = place;
+      if (how.show && place !== null) this.reveal(place);
     });
+  }
+  /** Selects a linked event, even one that no row had room for. */
+  follow(link: Drawn) {
+    const place = placeIn(link);
+    return place === null ? this.selectById(link.rank, link.id, { show: false }) : this.select(place, { show: true });
   }
   async select(place: Place, how: { show: boolean } = { show: false }) {
     this.fits = 0;
@@ -146,16 +152,16 @@ export class Model {
     this.tab.value = 'event';
     if (how.show) this.reveal(place);
     this.keepLink('push');
-    await this.ask(place.rank, place.id, (details) => { this.selected.value = details; });
+    await this.ask(place.rank, place.id, (exact) => { this.selected.value = exact; });
   }
-  private async ask(rank: number, id: number, use: (details: EventDetails) => void) {
+  private async ask(rank: number, id: number, use: (place: Place | null) => void) {
     this.asking?.abort();
     const asking = this.asking = new AbortController();
     this.details.value = null;
     this.detailsError.value = null;
     try {
       const details = await this.source.event(this.run.run, rank, id, asking.signal);
-      use(details);
+      use(placeIn(details));
       this.details.value = details;
       this.tab.value ??= 'event';
       said.value = '';
@@ -169,7 +175,7 @@ export class Model {
   /** What a screen reader says about the selection. */
   readonly announced = signal('');
   private wordsOf(details: EventDetails): string {
-    const lane = this.timeline.lanes[details.lane];
+    const lane = this.timeline.lanes[details.lane ?? -1];
     return `${details.name}, ${formatValue(details.end - details.start, 'ns')}, at ${formatValue(details.start, 'ns')}, `
       + `${lane?.title ?? 'unknown lane'}, rank ${details.rank}`;
   }
@@ -183,7 +189,9 @@ export class Model {
   }
 
   selectArea(area: Area, how: 'push' | 'replace' = 'push') {
-    this.area.value = area;
+    const lanes = new Set([...area.lanes].sort((a, b) => a - b).slice(0, MAX_AREA_LANES));
+    if (lanes.size < area.lanes.size) said.value = `The area has the first ${MAX_AREA_LANES} of ${formatValue(area.lanes.size, 'count')} lanes.`;
+    this.area.value = { ...area, lanes };
     this.tab.value = 'area';
     this.keepLink(how);
   }
@@ -285,8 +293,8 @@ export class Model {
     const place = this.selected.peek();
     const span = this.motion.target;
     const from = place !== null ? place.start : by > 0 ? span.from : span.to;
-    const lane = place?.lane ?? 0;
-    const found = await this.source.search(this.run.run, text, by > 0 ? { after: from, lane } : { before: from, lane }).catch(() => null);
+    const { lane, row } = place ?? { lane: 0, row: 0 };
+    const found = await this.source.search(this.run.run, text, by > 0 ? { after: from, lane, row } : { before: from, lane, row }).catch(() => null);
     if (found?.hit) await this.select(found.hit, { show: true });
     else said.value = by > 0 ? 'No hit behind this one.' : 'No hit before this one.';
   }

@@ -67,6 +67,12 @@ function View({ run, timeline }: { run: Run; timeline: Timeline }) {
           {ruled && <span class="ruled" style={{ left: `${ruled.x0}px`, width: `${ruled.x1 - ruled.x0}px` }} />}
         </div>
       </div>
+      {(timeline.more_lanes || timeline.more_steps) ? (
+        <p class="left-out">
+          {timeline.more_lanes ? `${formatValue(timeline.more_lanes, 'count')} lanes with few events are left out. ` : ''}
+          {timeline.more_steps ? `${formatValue(timeline.more_steps, 'count')} later steps have no mark.` : ''}
+        </p>
+      ) : null}
       {model.store.error && <div class="tile-error"><Failure error={model.store.error} again={() => model.store.retry()} /></div>}
       <div class="lanes">
         <Gutter model={model} />
@@ -102,7 +108,7 @@ function Toolbar({ model }: { model: Model }) {
       <span class="shown"><b>{formatValue(Math.round(lengthOf(span)), 'ns')}</b> <span class="faint">from {formatValue(Math.max(0, Math.round(span.from)), 'ns')}</span></span>
       {several && (
         <span class="faint" title="How far the clocks of the ranks may be apart">
-          {clock.aligned ? `clocks ± ${formatValue(clock.error_ns, 'ns')}` : 'clocks not aligned'}
+          {!clock.aligned ? 'clocks not aligned' : clock.own?.length ? `own clocks: rank ${clock.own.join(', ')}` : `clocks ± ${formatValue(clock.error_ns, 'ns')}`}
         </span>
       )}
       <button type="button" aria-label="Zoom out (S)" title="Zoom out (S)" onClick={() => model.motion.zoom(1.6, 0.5)}>−</button>

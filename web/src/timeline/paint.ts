@@ -1,6 +1,6 @@
 // Draws one frame: boxes as pixels, then texts, arrows and selections on top.
 import type { CounterTile } from '../data/tile.ts';
-import type { EventDetails, Place, Step, Timeline } from '../data/types.ts';
+import { placeIn, type EventDetails, type Place, type Step, type Timeline } from '../data/types.ts';
 import { colourOf, PAINTS, SURFACES, textOn, type Mode } from '../words/palette.ts';
 import { FONT, fitted } from './labels.ts';
 import { entryOf, ROW, screenY, type Entry, type Layout } from './layout.ts';
@@ -11,6 +11,7 @@ import { pixelOf, tileLength, tilesIn, type Span } from './view.ts';
 
 const BOX = ROW - 2; // height of a box; rows are two pixels apart
 const LEAST_TEXT = 26; // pixels of a box that holds text
+const LEAST_STEP = 6; // pixels from one line of a step to the next
 const DIMMED = 0.25;
 const LEAST_BUSY = 3; // pixels of the lowest box
 
@@ -105,8 +106,7 @@ function paintBox(raster: Raster, box: Box, { ratio, found }: Picture, palette: 
   let x1 = Math.max(x0 + 1, Math.round(box.x1 * ratio));
   if (x1 - x0 > 3 && !box.goesOn) x1 -= 1; // neighbours stay apart
   const bottom = Math.round((box.y + 1 + BOX) * ratio);
-  const height = box.count === 1 ? BOX : Math.max(LEAST_BUSY, (box.busy / 255) * BOX);
-  const top = box.count === 1 ? Math.round((box.y + 1) * ratio) : bottom - Math.round(height * ratio);
+  const top = bottom - Math.round(Math.max(LEAST_BUSY, (box.busy / 255) * BOX) * ratio);
   if (box.waiting) raster.hatch(x0, top, x1, bottom, colour, palette.panel);
   else raster.fill(x0, top, x1, bottom, colour);
 }
@@ -144,17 +144,27 @@ function paintCounter(raster: Raster, entry: Entry, y: number, picture: Picture,
 function paintSteps(context: CanvasRenderingContext2D, { timeline, frame }: Picture, palette: Colours) {
   context.fillStyle = palette.surface.strong;
   context.globalAlpha = 0.35;
+  let last = -LEAST_STEP;
   for (const step of stepsOf(timeline)) {
     const x = Math.round(pixelOf(step.start, frame.span, frame.width));
-    if (x >= 0 && x <= frame.width) context.fillRect(x, 0, 1, frame.height);
+    if (x < 0 || x > frame.width || x - last < LEAST_STEP) continue;
+    context.fillRect(x, 0, 1, frame.height);
+    last = x;
   }
   context.globalAlpha = 1;
 }
 
+const steps = new WeakMap<Timeline, Step[]>();
+
 /** The steps of the first rank that has any: they stand for all. */
 export function stepsOf(timeline: Timeline): Step[] {
-  const rank = timeline.steps[0]?.rank;
-  return timeline.steps.filter((step) => step.rank === rank);
+  let known = steps.get(timeline);
+  if (known === undefined) {
+    const rank = timeline.steps[0]?.rank;
+    known = timeline.steps.filter((step) => step.rank === rank);
+    steps.set(timeline, known);
+  }
+  return known;
 }
 
 function paintTexts(context: CanvasRenderingContext2D, lines: Scene['lines'], picture: Picture, palette: Colours, store: Store, top: number) {
@@ -215,7 +225,8 @@ function paintOverlay(context: CanvasRenderingContext2D, picture: Picture, palet
   if (selected === null) return;
   const links = picture.details?.links ?? [];
   for (const link of links) {
-    const other = boxOf(link);
+    const end = placeIn(link);
+    const other = end === null ? null : boxOf(end);
     if (other === null) continue;
     if (link.what === 'same collective') outline(context, other.x0, other.x1, other.y, palette.surface.select, 1.5);
     else if (picture.arrows) arrow(context, selected, other, palette.surface.select, palette.surface.page);

@@ -4,7 +4,10 @@ import type { CounterTile, Tile } from '../data/tile.ts';
 import type { Timeline } from '../data/types.ts';
 import { tilesIn, wholeLevel, type Span } from './view.ts';
 
-const LANES_AT_ONCE = 16; // lanes of one question, always the same ones, so that answers can be kept
+// A question asks for a block of lanes, always the same ones, so that answers can be kept, and small enough to be answered.
+const BLOCK_ROWS = 256;
+const BLOCK_LANES = 64;
+const OVERVIEW_BLOCKS = 16; // the lanes that the overview adds up
 const MAX_TILES = 1200;
 const AT_ONCE = 6;
 const COARSER = 14; // levels to look above for something to draw
@@ -15,7 +18,20 @@ export interface Held { tile: Tile; rowsOf: Map<number, [number, number]> }
 
 interface Wish { key: string; level: number; tile: number; block: number }
 
-export const blockOf = (lane: number) => Math.floor(lane / LANES_AT_ONCE);
+/** Neighbouring lanes, with few enough rows and lanes. */
+export function blocksOf(lanes: readonly { lane: number; rows: number }[]): number[][] {
+  const blocks: number[][] = [];
+  let rows = Infinity;
+  for (const { lane, rows: own } of lanes) {
+    if (rows + own > BLOCK_ROWS || blocks.at(-1)!.length >= BLOCK_LANES) {
+      blocks.push([]);
+      rows = 0;
+    }
+    blocks.at(-1)!.push(lane);
+    rows += own;
+  }
+  return blocks;
+}
 
 function held(tile: Tile): Held {
   const rowsOf = new Map<number, [number, number]>();
@@ -32,7 +48,9 @@ const COUNTERS = -1; // the block that holds all counters
 export class Store {
   private readonly tiles = new Map<string, Held | CounterTile>();
   private readonly asked = new Map<string, AbortController>();
-  private readonly blocks = new Map<number, string[] | 'asked'>();
+  private readonly namesOf = new Map<number, string[] | 'asked'>();
+  private readonly blocks: number[][];
+  private readonly blockOf = new Map<number, number>();
   private wishes: Wish[] = [];
   private failed = new Set<string>();
   error: Error | null = null;
@@ -40,17 +58,24 @@ export class Store {
   constructor(
     private readonly source: DataSource, private readonly run: number, private readonly timeline: Timeline,
     private readonly onNews: () => void,
-  ) {}
+  ) {
+    this.blocks = blocksOf(timeline.lanes);
+    this.blocks.forEach((lanes, block) => { for (const lane of lanes) this.blockOf.set(lane, block); });
+  }
+
+  /** Whether the overview shows a lane: of very many, the first ones stand for all. */
+  isInOverview(lane: number) { return this.blockOf.get(lane)! < OVERVIEW_BLOCKS; }
 
   /** Tiles that the view needs, most needed first; then those that it will probably need next. */
   want(span: Span, level: number, lanes: ReadonlySet<number>) {
-    const blocks = [...new Set([...lanes].map(blockOf))];
+    const blocks = [...new Set([...lanes].map((lane) => this.blockOf.get(lane)!))];
     if (this.timeline.counters.length > 0) blocks.unshift(COUNTERS);
     const { first, last } = tilesIn(span, level, this.timeline.end);
     const wishes: Wish[] = [];
+    const whole = wholeLevel(this.timeline.end);
     const add = (at: number, tile: number) => {
       const ends = tilesIn({ from: 0, to: this.timeline.end }, at, this.timeline.end).last;
-      if (tile < 0 || tile > ends) return;
+      if (tile < 0 || tile > ends || at > Math.max(level, whole)) return;
       for (const block of blocks) wishes.push({ key: `${at}/${tile}/${block}`, level: at, tile, block });
     };
     for (let tile = first; tile <= last; ++tile) add(level, tile);
@@ -58,8 +83,7 @@ export class Store {
     add(level, first - 1);
     add(level, last + 1);
     // The whole run, for the overview and as the last stand-in for finer tiles.
-    for (let block = 0; block <= blockOf(this.timeline.lanes.length - 1); ++block) {
-      const whole = wholeLevel(this.timeline.end);
+    for (let block = 0; block < Math.min(OVERVIEW_BLOCKS, this.blocks.length); ++block) {
       wishes.push({ key: `${whole}/0/${block}`, level: whole, tile: 0, block });
     }
     this.wishes = wishes.filter((wish) => !this.tiles.has(wish.key) && !this.failed.has(wish.key));
@@ -70,7 +94,7 @@ export class Store {
 
   /** The tile, or a coarser one that holds it. */
   tileFor(level: number, tile: number, lane: number): { held: Held; level: number; tile: number } | null {
-    return this.best(level, tile, blockOf(lane)) as { held: Held; level: number; tile: number } | null;
+    return this.best(level, tile, this.blockOf.get(lane)!) as { held: Held; level: number; tile: number } | null;
   }
   countersFor(level: number, tile: number): { held: CounterTile; level: number; tile: number } | null {
     return this.best(level, tile, COUNTERS) as { held: CounterTile; level: number; tile: number } | null;
@@ -93,13 +117,13 @@ export class Store {
   /** A name; undefined until it was read. */
   name(id: number): string | undefined {
     const block = Math.floor(id / NAMES);
-    const known = this.blocks.get(block);
+    const known = this.namesOf.get(block);
     if (Array.isArray(known)) return known[id % NAMES] ?? `name ${id}`;
     if (known === undefined) {
-      this.blocks.set(block, 'asked');
+      this.namesOf.set(block, 'asked');
       this.source.names(this.run, block).then(
-        (names) => { this.blocks.set(block, names); this.onNews(); },
-        (error: Error) => { this.blocks.delete(block); this.fail(error); });
+        (names) => { this.namesOf.set(block, names); this.onNews(); },
+        (error: Error) => { this.namesOf.delete(block); this.fail(error); });
     }
     return undefined;
   }
@@ -128,7 +152,7 @@ export class Store {
     this.asked.set(key, abort);
     const answer = block === COUNTERS
       ? this.source.counters(this.run, level, tile, this.timeline.counters.map((one) => one.counter), abort.signal)
-      : this.source.tile(this.run, level, tile, this.lanesOf(block), abort.signal).then(held);
+      : this.source.tile(this.run, level, tile, this.blocks[block]!, abort.signal).then(held);
     answer.then(
       (value) => {
         this.tiles.set(key, value);
@@ -143,9 +167,6 @@ export class Store {
     ).finally(() => { this.asked.delete(key); this.askMore(); });
   }
 
-  private lanesOf(block: number): number[] {
-    return this.timeline.lanes.filter((lane) => blockOf(lane.lane) === block).map((lane) => lane.lane);
-  }
   private fail(error: Error) {
     this.error = error;
     this.onNews();

@@ -56,7 +56,7 @@ function drawSteps(model: Model, context: CanvasRenderingContext2D, width: numbe
   stepsOf(model.timeline).forEach((step, i) => {
     const x0 = Math.max(0, pixelOf(step.start, span, width));
     const x1 = Math.min(width, pixelOf(step.end, span, width));
-    if (x1 <= 0 || x0 >= width || x1 <= x0) return;
+    if (x1 <= 0 || x0 >= width || x1 - x0 < 1) return;
     context.fillStyle = i % 2 === 0 ? surface['accent-soft'] : surface.bar;
     context.fillRect(x0, RULER_PX - 19, x1 - x0, 18);
     const words = `step ${step.number}`;
@@ -77,7 +77,7 @@ function fullness(model: Model, lanes: Lane[]): Float32Array | null {
     const first = rowsOf.get(lane.lane)?.[0];
     if (first === undefined) continue;
     for (let i = tile.first[first]!; i < tile.first[first + 1]!; ++i) {
-      const share = tile.count[i] === 1 && tile.busy[i] === 0 ? 1 : tile.busy[i]! / 255;
+      const share = tile.busy[i]! / 255;
       for (let at = tile.begin[i]!; at < tile.end[i]!; ++at) sums[at] = Math.min(lanes.length, sums[at]! + share);
     }
   }
@@ -88,8 +88,8 @@ interface Side { fullness: Float32Array | null; colour: 'strong' | 'bar' }
 
 export function drawOverview(model: Model): Draw {
   const sides = [
-    { lanes: model.timeline.lanes.filter((lane) => lane.side === 'device'), colour: 'strong' as const },
-    { lanes: model.timeline.lanes.filter((lane) => lane.side === 'host'), colour: 'bar' as const },
+    { lanes: model.timeline.lanes.filter((lane) => lane.side === 'device' && model.store.isInOverview(lane.lane)), colour: 'strong' as const },
+    { lanes: model.timeline.lanes.filter((lane) => lane.side === 'host' && model.store.isInOverview(lane.lane)), colour: 'bar' as const },
   ].filter((side) => side.lanes.length > 0);
   const full = computed((): Side[] => {
     void model.news.value; // more tiles may be here
