@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "analyze/derived.h"
+#include "lanes/timeline.h"
 #include "report/params.h"
 #include "report/table.h"
 #include "serve/kept.h"
@@ -32,6 +34,12 @@ class OpenRun {
                         [&] { return std::make_shared<const analyze::Derived>(trace_, params); });
   }
 
+  /// Made when it is first asked for.
+  const lanes::Timeline& timeline() const {
+    std::call_once(timeline_made_, [&] { timeline_ = std::make_unique<const lanes::Timeline>(trace_); });
+    return *timeline_;
+  }
+
   /// The finished answer to a question, by its words.
   template <class Make>
   std::shared_ptr<const Reports> reports(const std::string& question, const Make& make) const {
@@ -52,6 +60,8 @@ class OpenRun {
   mutable Kept<analyze::Derived> derived_{kMaxDerived};
   mutable Kept<Reports> reports_{kMaxReports};
   mutable Kept<Rows> rows_{kMaxRows};
+  mutable std::once_flag timeline_made_;
+  mutable std::unique_ptr<const lanes::Timeline> timeline_;
 };
 
 }  // namespace stepscope::serve
