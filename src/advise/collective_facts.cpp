@@ -1,7 +1,5 @@
 #include "advise/collective_facts.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -191,13 +189,6 @@ const analyze::RankExposed* exposed_on(const Evidence& e) {
   for (const analyze::RankExposed& of : e.reports().job->communication.ranks)
     if (of.rank == e.rank() && of.exposed_transfer != report::kNoInt) return &of;
   return nullptr;
-}
-
-std::string listed(const std::vector<std::int64_t>& ranks) {
-  std::string text;
-  for (std::size_t i = 0; i < ranks.size(); ++i)
-    text += fmt::format("{}{}", i == 0 ? "" : i + 1 == ranks.size() ? " and " : ", ", ranks[i]);
-  return text;
 }
 
 const analyze::SlowKernels* slow_kernels(const Evidence& e, const analyze::SlowRank& slow) {

@@ -54,8 +54,6 @@ const analyze::SlowTogether* slow_together(const Evidence& evidence);
 const analyze::RankApart* rank_apart(const Evidence& evidence);
 /// What this rank's communication costs, with waits told from transfers; nullptr for a single rank.
 const analyze::RankExposed* exposed_on(const Evidence& evidence);
-/// "1, 4 and 5".
-std::string listed(const std::vector<std::int64_t>& ranks);
 /// nullptr if its kernels are not what makes it slow.
 const analyze::SlowKernels* slow_kernels(const Evidence& evidence, const analyze::SlowRank& slow);
 /// The number of open ranks.

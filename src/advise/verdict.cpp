@@ -14,6 +14,7 @@
 #include "analyze/analyses.h"
 #include "analyze/replay/replayed_rank.h"
 #include "base/parallel.h"
+#include "report/judgement.h"
 #include "report/units.h"
 
 namespace stepscope::advise {
@@ -108,7 +109,7 @@ std::string who_holds_up(const Evidence& evidence) {
     return fmt::format(
         " Ranks {} hold the others up: with all of them at the others' pace, the step would be about "
         "{} shorter.",
-        listed(slow->ranks), report::format_value(slow->cost, Unit::ns));
+        report::listed_ranks(slow->ranks), report::format_value(slow->cost, Unit::ns));
   if (const analyze::SlowRank* slow = slowest_rank(evidence);
       slow != nullptr && evidence.share(slow->cost * evidence.steps()) >= kWaitingShare)
     return fmt::format(" Rank {} holds the others up: it takes {} longer in every step, for {}.", slow->rank,

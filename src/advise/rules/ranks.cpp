@@ -12,6 +12,7 @@
 #include "advise/rules/on_cpu.h"
 #include "advise/say.h"
 #include "advise/see.h"
+#include "report/judgement.h"
 
 namespace stepscope::advise {
 namespace {
@@ -112,7 +113,7 @@ Claim waiting_for_ranks(const Evidence& e, const analyze::SlowTogether& slow) {
   Claim f =
       claim(e, RuleId::N05,
             fmt::format("Ranks {} take {} or more longer than the others in every step, which wait for them",
-                        listed(slow.ranks), ns(least)));
+                        report::listed_ranks(slow.ranks), ns(least)));
   if (slow.cost_high != report::kNoInt) {
     f.saving_low = static_cast<std::int64_t>(kPacePessimism * static_cast<double>(slow.cost_low));
     f.saving_high = std::min(slow.cost_high, std::max(most, slow.cost));
@@ -121,8 +122,9 @@ Claim waiting_for_ranks(const Evidence& e, const analyze::SlowTogether& slow) {
   }
   f.confidence = Confidence::medium;
   f.because = slow_parts(e);
-  f.evidence = {see::stragglers(fmt::format("ranks {}; this rank waits for {} of its time in collectives",
-                                            listed(slow.ranks), percent(waiting_share(e).value_or(0))))};
+  f.evidence = {
+      see::stragglers(fmt::format("ranks {}; this rank waits for {} of its time in collectives",
+                                  report::listed_ranks(slow.ranks), percent(waiting_share(e).value_or(0))))};
   f.remedy =
       "Mend all of them: with one alone mended, the others are still waited for. Look at the findings of "
       "each.";

@@ -50,6 +50,26 @@ std::string grown_op(const Evidence& e, std::int64_t step) {
   return "";
 }
 
+std::string remedy_of(const LongStep& longest, Bound bound) {
+  if (longest.role == StepRole::data_loader)
+    return "Look at the DataLoader: a pass over the data begins in such a step (persistent_workers=True "
+           "keeps its "
+           "workers), or one batch takes longer than the others (`stepscope show input_wait`).";
+  if (longest.role == StepRole::kernel)
+    return fmt::format(
+        "Compare the kernels of step {0} with those of another one (`stepscope show kernels --step {0}`). If "
+        "there "
+        "are more, the batch was larger; if the same ones took longer, the device's clock was lower, or "
+        "another "
+        "program used the device.",
+        longest.name);
+  return fmt::format(
+      "Look at step {} alone (`stepscope show {} --step {}`). Usual causes: a checkpoint or log written in "
+      "the "
+      "step, garbage collection, another program on the machine.",
+      longest.name, bound == Bound::host_only ? "host_time" : "idle", longest.name);
+}
+
 std::optional<Claim> step_outlier(const Evidence& e, Bound bound) {
   const std::optional<LongStep> longest = longest_step(e, bound != Bound::host_only);
   if (!longest || only_waited(*longest, e.rank()) ||
@@ -66,22 +86,7 @@ std::optional<Claim> step_outlier(const Evidence& e, Bound bound) {
   f.evidence = {see::steps(
       fmt::format("device_length of step {}{}; spread over all steps, such outliers cost {} per step", step,
                   grown_op(e, longest->number), ns(longest->beyond)))};
-  f.remedy =
-      longest->role == StepRole::kernel ? fmt::format(
-                                              "Compare the kernels of step {0} with those of another one "
-                                              "(`stepscope show kernels --step {0}`). "
-                                              "If there are more, the batch was larger; if the same ones "
-                                              "took longer, the device's clock was "
-                                              "lower, or another program used the device.",
-                                              step)
-      : longest->role == StepRole::data_loader
-          ? "Look at the DataLoader: a pass over the data begins in such a step "
-            "(persistent_workers=True keeps its workers), or one batch takes longer than the others "
-            "(`stepscope show input_wait`)."
-          : fmt::format(
-                "Look at step {} alone (`stepscope show {} --step {}`). Usual causes: a checkpoint or log "
-                "written in the step, garbage collection, another program on the machine.",
-                step, bound == Bound::host_only ? "host_time" : "idle", step);
+  f.remedy = remedy_of(*longest, bound);
   f.verify = "No step exceeds the median by more than 10 %.";
   f.effort = Effort::code;
   return f;

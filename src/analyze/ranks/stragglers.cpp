@@ -9,6 +9,7 @@
 #include "derive/ranks/collective_match.h"
 #include "derive/ranks/pipeline.h"
 #include "derive/ranks/step_parts.h"
+#include "report/judgement.h"
 #include "report/statistics.h"
 #include "report/units.h"
 
@@ -272,17 +273,10 @@ std::string sentence(const SlowRank& slow) {
 
 /// "Ranks 1 and 4 are slow in every step: …"
 std::string sentence(const SlowTogether& together) {
-  std::string ranks;
-  for (std::size_t i = 0; i < together.ranks.size(); ++i)
-    ranks += fmt::format("{}{}",
-                         i == 0                           ? ""
-                         : i + 1 == together.ranks.size() ? " and "
-                                                          : ", ",
-                         together.ranks[i]);
   return fmt::format(
       "Ranks {} are slow in every step: with all of them at the others' pace, the step would be about "
       "{} shorter.",
-      ranks, report::format_value(together.cost, Unit::ns));
+      report::listed_ranks(together.ranks), report::format_value(together.cost, Unit::ns));
 }
 
 /// Where no rank is slow in every step, another one may come late each time.

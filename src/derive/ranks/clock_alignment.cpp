@@ -140,8 +140,9 @@ class Aligner {
   /// Its ends are apart because it leaves its line, which its error says.
   static bool bends(const ClockFit& fit) { return fit.bend > 0 && fit.bend <= kRough; }
 
-  static bool is_off(const ClockFit& fit) {
-    return !bends(fit) && fit.used + fit.rejected >= kMinCollectives &&
+  /// `elsewhere`: it shows another time than all others, where a bend is chance.
+  static bool is_off(const ClockFit& fit, bool elsewhere) {
+    return (elsewhere || !bends(fit)) && fit.used + fit.rejected >= kMinCollectives &&
            (fit.residual_median > kMaxResidual || fit.rejected > kMaxRejected * (fit.used + fit.rejected));
   }
 
@@ -157,12 +158,12 @@ class Aligner {
           !elsewhere[q])
         jumps[q] = jump_of(q);
       all[fit.component] += fit.used + fit.rejected > 0;
-      off[fit.component] += is_off(fit) || jumps[q];
+      off[fit.component] += is_off(fit, elsewhere[q]) || jumps[q];
     }
     bool any = false;
     for (std::uint32_t q = 0; q < fits_.size(); ++q) {
       const std::uint32_t component = fits_[q].component;
-      foreign_[q] = is_off(fits_[q]) && !jumps[q] && 2 * off[component] < all[component];
+      foreign_[q] = is_off(fits_[q], elsewhere[q]) && !jumps[q] && 2 * off[component] < all[component];
       any = any || foreign_[q];
       if (foreign_[q])
         why_[q] = "its collectives do not end with those of the other ranks: it may be of another run";
