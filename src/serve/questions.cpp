@@ -39,12 +39,6 @@ std::string words_of(std::string_view route, std::string_view subject, const rep
   return words;
 }
 
-Response json(std::string body) {
-  Response response;
-  response.body = std::move(body);
-  return response;
-}
-
 Reports run_analysis(Asked& asked, const analyze::Analysis& analysis, const report::Params& params) {
   refuse_absent_step(asked.run.trace(), params);
   const auto derived = asked.run.derived(params);

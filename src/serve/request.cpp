@@ -40,6 +40,12 @@ std::vector<std::string_view> Request::values(std::string_view name) const {
   return found;
 }
 
+Response json(std::string body) {
+  Response response;
+  response.body = std::move(body);
+  return response;
+}
+
 Response as_response(const Refusal& refusal) {
   Response response;
   response.status = refusal.status;

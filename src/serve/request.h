@@ -33,6 +33,9 @@ struct Response {
   Headers headers{};                       ///< further ones
 };
 
+/// An answer in JSON.
+Response json(std::string body);
+
 /// Thrown where a question cannot be answered; becomes an answer with that status. what() is one sentence.
 struct Refusal : std::runtime_error {
   Refusal(int its_status, const std::string& error, std::string its_remedy = "")

@@ -129,9 +129,7 @@ Response answer_table(Asked& asked) {
                                    tables.size())};
   const Table& table = tables[number];
   const auto rows = asked.run.rows(words_of(asked, page), [&] { return ordered_rows(table, page); });
-  Response response;
-  response.body = page_of(table, *rows, page);
-  return response;
+  return json(page_of(table, *rows, page));
 }
 
 }  // namespace stepscope::serve

@@ -56,12 +56,6 @@ Value value_of(Result<Value> result, int status = 400) {
   return std::move(*result);
 }
 
-Response json(std::string body) {
-  Response response;
-  response.body = std::move(body);
-  return response;
-}
-
 Response binary(std::string body) {
   Response response;
   response.type = "application/octet-stream";
