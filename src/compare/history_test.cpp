@@ -81,6 +81,13 @@ TEST(History, WhatDoesNotCompareIsLeftOut) {
   EXPECT_EQ(gate_history(other, false, kLimits, 0).outcome(), Outcome::inconclusive);
 }
 
+TEST(History, TooShortStillShowsItsValues) {
+  const Check check = decided({100, 102, 110}).checks[0];
+  EXPECT_EQ(check.outcome, Outcome::inconclusive);
+  EXPECT_DOUBLE_EQ(check.base, 101e6);
+  EXPECT_DOUBLE_EQ(check.now, 110e6);
+}
+
 TEST(History, TooShortDecidesNothing) {
   const Gate gate = decided({100, 101, 120});
   EXPECT_EQ(gate.outcome(), Outcome::inconclusive);

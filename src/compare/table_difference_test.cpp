@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "make_rank.h"
 
 namespace stepscope::compare {
@@ -40,6 +42,18 @@ TEST(TableDifference, KeysJoinRowsAndStepsAreSamples) {
   EXPECT_EQ(cells(table, "total_b"), (Cells{"30", "121.2", "-", "51.7"}));
   EXPECT_EQ(cells(table, "total_change"), (Cells{"-", "20", "-", "0.5"}));
   EXPECT_EQ(cells(table, "calls_change"), (Cells{"-", "0", "-", "0"}));
+}
+
+TEST(TableDifference, KeysMayBeFractions) {
+  Table table{"If transfers took less", report::Shape::table, {}};
+  table.reals("factor", Unit::none, Role::key) = {0.8, 0.2, 1};
+  table.ints("step", Unit::ns) = {90, 60, 100};
+  TableSamples a, b;
+  a.add(table);
+  b.add(table);
+  Cells keys = cells(difference(a, b, 1, 1, 100), "factor");
+  std::sort(keys.begin(), keys.end());
+  EXPECT_EQ(keys, (Cells{"0.2", "0.8", "1"}));
 }
 
 TEST(TableDifference, RowsOfATreeAreTheirPaths) {

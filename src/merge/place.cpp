@@ -81,9 +81,10 @@ void bring_to_merged(std::vector<Source>& sources, const derive::Alignment& alig
 /// Notes the ranks whose drift was dropped.
 void note_drift(const std::vector<Source>& sources, std::vector<std::string>& notes) {
   constexpr double kShown = 0.05e-6;
-  std::int64_t count = 0;
+  std::int64_t aligned = 0, count = 0;
   const Source* most = nullptr;
   for (const Source& source : sources) {
+    aligned += source.place.method == Placement::Method::collectives;
     if (std::abs(source.place.drift_left) < kShown) continue;
     ++count;
     if (most == nullptr || std::abs(source.place.drift_left) > std::abs(most->place.drift_left))
@@ -93,7 +94,7 @@ void note_drift(const std::vector<Source>& sources, std::vector<std::string>& no
     notes.push_back(
         fmt::format("Clock drifts within their fit's error were not corrected: {} of {} clocks, the most "
                     "on rank {}, {:+.1f} ppm.",
-                    count, sources.size(), most->rank, most->place.drift_left * 1e6));
+                    count, aligned, most->rank, most->place.drift_left * 1e6));
 }
 
 void align(std::vector<Source>& sources, const PlaceOptions& options, std::vector<std::string>& notes) {

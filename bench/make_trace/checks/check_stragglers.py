@@ -80,6 +80,37 @@ def slow_in_one_step(stepscope, make_trace, folder, ranks, seed, phase):
     return "" if right else f"seed {seed}: rank {rank} slow ({phase}) in step {step} only, said {lines[rank]} and {lines[rank - 1]}, found {found}"
 
 
+def slow_in_several_steps(stepscope, make_trace, folder, ranks, seed):
+    """What is wrong with the costs of a rank that takes 40 ms longer in three steps of ten; "" if nothing."""
+    rank, steps = seed % ranks, (3, 5, 7)
+    simulate(make_trace, folder, ranks, seed, [w for k in steps for w in ("--straggler", f"{rank}:40:compute:{k}")], steps=10)
+    found = first_table(stepscope, "stragglers", folder)
+    right = ([(f["rank"], f["when"]) for f in found] == [(rank, f"step {k}") for k in steps]
+             and all(abs(f["cost"] - 40e6) < 8e6 for f in found))
+    return "" if right else f"seed {seed}: rank {rank} 40 ms longer in steps {steps}, found {found}"
+
+
+def slow_together(stepscope, make_trace, folder, ranks, seed):
+    """What is wrong with the answer for two ranks of which each takes 20 ms longer; "" if nothing."""
+    one, other = sorted((seed % ranks, (seed + 3) % ranks))
+    simulate(make_trace, folder, ranks, seed, ["--straggler", f"{one}:20:compute", "--straggler", f"{other}:20:input"])
+    told = blamed(stepscope, folder)
+    right = ([f["of_rank"] for f in told] == [str(r) for r in range(ranks) if r not in (one, other)]
+             and all(f["title"].startswith(f"Ranks {one} and {other} take ") and 10e6 < f["saving_high"] < 25e6 for f in told)
+             and all(f" Ranks {one} and {other} hold the others up: " in line for line in headlines(stepscope, folder)))
+    return "" if right else f"seed {seed}: ranks {one} and {other} slow, said {told}"
+
+
+def named_by_diff(stepscope, make_trace, folder, ranks, seed):
+    """What is wrong with the comparison of a job and the same one with a slow rank; "" if nothing."""
+    rank = seed % ranks
+    simulate(make_trace, folder / "a", ranks, seed, [])
+    simulate(make_trace, folder / "b", ranks, seed, ["--straggler", f"{rank}:20:compute"])
+    said = subprocess.run([stepscope, "diff", folder / "a", folder / "b"], check=True, capture_output=True, text=True)
+    text = " ".join((said.stdout + said.stderr).split())
+    return "" if f"Only in B rank {rank} is slow: " in text and "Only in A" not in text else f"seed {seed}: diff said {text}"
+
+
 def main(stepscope, make_trace, folder, seeds="2", ranks="8"):
     folder, ranks, right, wrong = pathlib.Path(folder), int(ranks), 0, []
     for seed in range(1, int(seeds) + 1):
@@ -104,6 +135,9 @@ def main(stepscope, make_trace, folder, seeds="2", ranks="8"):
                 wrong.append(f"seed {seed}: without collectives {said}")
         for phase in PARTS:
             if said := slow_in_one_step(stepscope, make_trace, folder, ranks, seed, phase):
+                wrong.append(said)
+        for planted in (slow_in_several_steps, slow_together, named_by_diff):
+            if said := planted(stepscope, make_trace, folder, ranks, seed):
                 wrong.append(said)
     print(f"{right} of {int(seeds) * len(PARTS)} slow ranks named with their part, of {ranks} ranks each")
     assert not wrong, "\n".join(wrong)

@@ -52,21 +52,18 @@ std::string grown_op(const Evidence& e, std::int64_t step) {
 
 std::string remedy_of(const LongStep& longest, Bound bound) {
   if (longest.role == StepRole::data_loader)
-    return "Look at the DataLoader: a pass over the data begins in such a step (persistent_workers=True "
-           "keeps its "
-           "workers), or one batch takes longer than the others (`stepscope show input_wait`).";
+    return "Look at the DataLoader: a pass over the data begins in such a step "
+           "(persistent_workers=True keeps its workers), or one batch takes longer than the others "
+           "(`stepscope show input_wait`).";
   if (longest.role == StepRole::kernel)
     return fmt::format(
-        "Compare the kernels of step {0} with those of another one (`stepscope show kernels --step {0}`). If "
-        "there "
-        "are more, the batch was larger; if the same ones took longer, the device's clock was lower, or "
-        "another "
-        "program used the device.",
+        "Compare the kernels of step {0} with those of another one (`stepscope show kernels --step {0}`). "
+        "If there are more, the batch was larger; if the same ones took longer, the device's clock was "
+        "lower, or another program used the device.",
         longest.name);
   return fmt::format(
       "Look at step {} alone (`stepscope show {} --step {}`). Usual causes: a checkpoint or log written in "
-      "the "
-      "step, garbage collection, another program on the machine.",
+      "the step, garbage collection, another program on the machine.",
       longest.name, bound == Bound::host_only ? "host_time" : "idle", longest.name);
 }
 

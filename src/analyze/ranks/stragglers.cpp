@@ -24,8 +24,8 @@ using report::Unit;
 using timeline::Interval;
 using timeline::Time;
 
-constexpr double kTakeTurns =
-    0.02;  // of the step: what even work would save, for ranks that take turns at being late
+/// Of the step: what even work saves, at least, where ranks take turns at being late.
+constexpr double kTakeTurns = 0.02;
 
 struct Waiting : RankWaits {
   Column<Interval> spans;  ///< when the rank waited, on the clock of its events

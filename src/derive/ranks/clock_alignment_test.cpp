@@ -101,7 +101,6 @@ TEST(ClockAlignment, TwoWrongEndsAreNoJump) {
   EXPECT_EQ(alignment.clocks[3].fit.rejected + alignment.clocks[3].contradicting, 2u);
 }
 
-// A run of another time, in which one step was 30 ms shorter, is no jump of the clock.
 // 2 s are recorded; rank 3's clock leaves its line by 80 µs in the middle, as if it had become warm and
 // cooled down.
 TEST(ClockAlignment, AClockThatBendsHasALargerError) {
@@ -124,6 +123,7 @@ TEST(ClockAlignment, AClockThatBendsHasALargerError) {
   EXPECT_EQ(aligned([](std::uint32_t, Time t) { return t; }).clocks[3].fit.bend, 0);
 }
 
+// A run of another time, in which one step was 30 ms shorter, is no jump of the clock.
 TEST(ClockAlignment, AnotherTimeIsAnotherRun) {
   const Alignment alignment = aligned([](std::uint32_t rank, Time t) {
     return rank == 3 ? t + 3'600'000 * kMillisecond - (t > 1'000 * kMillisecond ? 30 * kMillisecond : 0) : t;
