@@ -46,8 +46,13 @@ class OtherTool {
   }
 
  private:
+  // As with the real library, the structures in the signatures are declared on both sides.
   template <class Signature, class... Arguments>
-  Result call(const char* name, Arguments... arguments) const {
+#ifdef __clang__
+  __attribute__((no_sanitize("function")))
+#endif
+  Result
+  call(const char* name, Arguments... arguments) const {
     auto* const entry = reinterpret_cast<Signature*>(::dlsym(library_, name));
     return entry == nullptr ? collect::cupti::kUnknownError : entry(arguments...);
   }
