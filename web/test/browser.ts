@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { chromium, type Browser, type Page } from 'playwright-core';
+import type { Run } from '../src/data/types.ts';
 
 export const SHOTS = process.env.SHOTS ?? '../out/pages';
 const TOKEN = 'mock';
@@ -26,6 +27,11 @@ export async function startSite(answer?: (url: URL) => unknown): Promise<Site> {
   const { port } = server.address() as AddressInfo;
   return { origin: `http://127.0.0.1:${port}/`, fragment: `token=${TOKEN}`, stop: () => { server.close(); server.closeAllConnections(); } };
 }
+
+export const listRuns = async (site: Site): Promise<Run[]> => {
+  const answer = await fetch(`${site.origin}api/runs`, { headers: { Authorization: `Bearer ${site.fragment.replace('token=', '')}` } });
+  return (await answer.json() as { runs: Run[] }).runs;
+};
 
 export const startBrowser = (): Promise<Browser> => {
   mkdirSync(SHOTS, { recursive: true });

@@ -2,16 +2,20 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Browser, Page } from 'playwright-core';
 import { PAGES } from '../src/words/pages.ts';
-import { axeViolations, openPage, settled, SHOTS, startBrowser, startSite, type Site } from './browser.ts';
+import { axeViolations, listRuns, openPage, settled, SHOTS, startBrowser, startSite } from './browser.ts';
 
-const RANKS = 1; // the sample of two ranks
-const STACKS = 8; // the sample with stacks and memory, of a CPU
-const HEALTHY = 2;
-const SLOW = 4;
+const site = await startSite();
+const runs = await listRuns(site);
+/** The number of the sample of that name. */
+const sample = (name: string, among = runs): number => among.find((one) => one.name.startsWith(name) && !one.name.includes('truth'))!.run;
+const RANKS = sample('generated_exposed_comm');
+const STACKS = sample('transformer_stacks_memory');
+const HEALTHY = sample('generated_healthy');
+const SLOW = sample('generated_slow_input');
+const NO_GPU = sample('cnn');
 
 let browser: Browser;
-let site: Site;
-beforeAll(async () => { [browser, site] = await Promise.all([startBrowser(), startSite()]); });
+beforeAll(async () => { browser = await startBrowser(); });
 afterAll(async () => {
   await browser.close();
   site.stop();
@@ -19,7 +23,7 @@ afterAll(async () => {
 
 const VIEWS: [name: string, address: string][] = [
   ...PAGES.map((page): [string, string] => [page.id, `/${page.id}?run=${RANKS}`]),
-  ['verdict_stacks', `/verdict?run=${STACKS}`], ['verdict_healthy', `/verdict?run=${HEALTHY}`], ['verdict_cannot_tell', '/verdict?run=0'],
+  ['verdict_stacks', `/verdict?run=${STACKS}`], ['verdict_healthy', `/verdict?run=${HEALTHY}`], ['verdict_cannot_tell', `/verdict?run=${NO_GPU}`],
   ['timeline_selected', `/timeline?run=${SLOW}&t=22000000,45000000&sel=r0.5`], ['timeline_search', `/timeline?run=${RANKS}&q=nccl`],
   ['timeline_area', `/timeline?run=${RANKS}&area=2000000,6000000&pin=r0/d0s7`],
   ['memory_stacks', `/memory?run=${STACKS}`], ['source_stacks', `/source?run=${STACKS}`], ['data_slow', `/data?run=${SLOW}`],
@@ -118,7 +122,7 @@ test('a search shows names and walks its hits', async () => {
 });
 
 test('parts of an address that mean nothing are named', async () => {
-  const { page } = await openPage(browser, site, '/timeline?run=1&pin=r9/d3s1&colour=red');
+  const { page } = await openPage(browser, site, `/timeline?run=${RANKS}&pin=r9/d3s1&colour=red`);
   const banner = await page.locator('.banner').innerText();
   expect(banner).toContain('colour');
   expect(banner).toContain('r9/d3s1');
@@ -131,7 +135,7 @@ test('a question that fails says so in its panel, and can be asked again', async
     if (broken && url.pathname.includes('/show/')) throw Object.assign(new Error('Too much is asked at once.'), { status: 503, remedy: 'Ask again.' });
     return undefined;
   });
-  const { page } = await openPage(browser, failing, `/operators?run=${RANKS}`);
+  const { page } = await openPage(browser, failing, `/operators?run=${sample('generated_exposed_comm', await listRuns(failing))}`);
   expect(await page.locator('.failure').innerText()).toContain('Too much is asked at once.');
   expect(await axeViolations(page)).toEqual([]);
   broken = false;
