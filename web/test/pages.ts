@@ -94,9 +94,9 @@ test('a view survives its link', async () => {
   await page.keyboard.down('w');
   await page.waitForTimeout(400);
   await page.keyboard.up('w');
-  await page.mouse.move(box.x + 200, box.y + 60);
+  await page.mouse.move(box.x + 200, box.y + 190);
   await page.mouse.down();
-  await page.mouse.move(box.x + 420, box.y + 110, { steps: 5 });
+  await page.mouse.move(box.x + 420, box.y + 260, { steps: 5 });
   await page.mouse.up();
   await page.waitForTimeout(600);
   await settled(page);
