@@ -46,7 +46,7 @@ class OtherTool {
   }
 
  private:
-  // As with the real library, the structures in the signatures are declared on both sides.
+  // Not checked by -fsanitize=function: the library declares these pointer types under its own names.
   template <class Signature, class... Arguments>
 #ifdef __clang__
   __attribute__((no_sanitize("function")))
