@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -15,10 +16,11 @@
 #include "advise/page.h"
 #include "analyze/analyses.h"
 #include "analyze/drawing.h"
-#include "compare/diff.h"
+#include "compare/answer.h"
 #include "compare/gate.h"
 #include "merge/overlay.h"
 #include "read/open.h"
+#include "report/given.h"
 #include "report/suggest.h"
 #include "write/output.h"
 #include "write/sqlite.h"
@@ -31,24 +33,12 @@ using report::ParamSpec;
 constexpr ParamSpec kThreads = {"threads", ParamSpec::Type::integer, "0", "", ""};
 constexpr std::int64_t kMaxThreads = 1024;
 
-const ParamSpec& spec_of(const std::vector<ParamSpec>& specs, const std::string& name) {
-  const auto found =
-      std::find_if(specs.begin(), specs.end(), [&](const ParamSpec& spec) { return spec.name == name; });
-  if (found != specs.end()) return *found;
-  std::vector<std::string> known;
-  for (const ParamSpec& spec : specs) known.push_back("--" + std::string(spec.name));
-  throw Refusal("UsageError", advise::no_such_option("--" + name, known));
-}
-
 }  // namespace
 
 report::Params params_of(const Given& given, const std::vector<ParamSpec>& specs) {
-  report::Params params;
-  for (const auto& [name, value] : given) {
-    refuse(report::misfit(spec_of(specs, name), value));
-    params.set(name, value);
-  }
-  return params;
+  auto params = report::params_of(given, specs);
+  if (!params) throw Refusal("UsageError", params.error().message);
+  return std::move(*params);
 }
 
 Refusal::Refusal(const stepscope::Error& error) : Refusal("Error", error.text()) {
@@ -98,20 +88,6 @@ std::shared_ptr<Trace> open(std::vector<std::string> paths, std::int64_t threads
   throw Refusal(opened.error());
 }
 
-std::vector<ParamSpec> with_common(std::span<const ParamSpec> own) {
-  const std::span<const ParamSpec> common = report::common_params();
-  std::vector<ParamSpec> specs(common.begin(), common.end());
-  specs.insert(specs.end(), own.begin(), own.end());
-  return specs;
-}
-
-std::vector<ParamSpec> page_params() {
-  std::vector<ParamSpec> specs;
-  for (const ParamSpec& spec : report::common_params())
-    if (spec.name != "sort") specs.push_back(spec);
-  return specs;
-}
-
 Report finished(const analyze::Analysis& asked, const report::Params& params, advise::Answer answer) {
   refuse(advise::sort_misfit(params, answer.report));
   if (const std::string sentence = advise::not_found(asked, params, answer.report); !sentence.empty())
@@ -145,7 +121,7 @@ Report analyze(const Trace& trace, const std::string& name, const Given& given) 
   const analyze::Analysis& asked = **analysis;
   Given rest = given;
   const std::optional<std::int64_t> rank = take_rank(trace, rest, asked);
-  report::Params params = params_of(rest, with_common(asked.params));
+  report::Params params = params_of(rest, advise::with_common(asked.params));
   refuse(advise::unanswerable(asked, params));
   refuse_absent_step(trace, params);
   params.set("threads", std::to_string(trace.threads));
@@ -158,15 +134,14 @@ Report analyze(const Trace& trace, const std::string& name, const Given& given) 
 Report as_hta(const Trace& trace, const std::string& form, const Given& given) {
   const auto found = advise::form_named(analyze::Tool::hta, form);
   if (!found) throw Refusal("UsageError", "Holistic Trace Analysis has no '" + form + "'");
-  const report::Params params = params_of(given, with_common(found->question->params));
+  const report::Params params = params_of(given, advise::with_common(found->question->params));
   return {std::make_shared<const report::Report>(
       analyze::run(*found->question, *found->form, *trace.derived(params), params))};
 }
 
 Report diff(const Trace& a, const Trace& b, const Given& given) {
-  std::vector<ParamSpec> specs = {{"skip", ParamSpec::Type::integer, "", "", ""}};
-  for (const ParamSpec& spec : report::common_params())
-    if (spec.name == "step") specs.push_back(spec);
+  std::vector<ParamSpec> specs = advise::step_params();
+  specs.push_back(compare::kSkip);
   const report::Params params = params_of(given, specs);
   refuse_absent_step(a, params);
   refuse_absent_step(b, params);
@@ -183,10 +158,7 @@ Report explain(const Trace* trace, const std::string& id, const Given& given) {
            " stepscope.rules() names them all.");
   std::vector<advise::Explained> explained;
   if (trace != nullptr) {
-    std::vector<ParamSpec> specs;
-    for (const ParamSpec& spec : report::common_params())
-      if (spec.name == "step") specs.push_back(spec);
-    const report::Params params = params_of(given, specs);
+    const report::Params params = params_of(given, advise::step_params());
     refuse_absent_step(*trace, params);
     const auto derived = trace->derived(params);
     explained = advise::explain(*named, *derived, advise::gather(*derived, trace->threads), trace->threads);
@@ -197,11 +169,10 @@ Report explain(const Trace* trace, const std::string& id, const Given& given) {
 Decision gate(const std::vector<const Trace*>& base, const std::vector<const Trace*>& now,
               const Given& given) {
   refuse(base.empty() || now.empty() ? "gate needs a recording on each side" : "");
-  std::vector<ParamSpec> specs = {{"skip", ParamSpec::Type::integer, "", "", ""},
+  std::vector<ParamSpec> specs = {compare::kSkip,
                                   {"fail-on", ParamSpec::Type::texts, "", "", ""},
                                   {"allow-noise", ParamSpec::Type::percentage, "", "", ""}};
-  for (const ParamSpec& spec : report::common_params())
-    if (spec.name == "step") specs.push_back(spec);
+  std::ranges::copy(advise::step_params(), std::back_inserter(specs));
   report::Params params = params_of(given, specs);
   std::vector<compare::Limit> limits;
   std::vector<std::string> texts = params.texts("fail-on");
@@ -263,7 +234,8 @@ std::vector<std::string> overlay(const Trace& trace, std::size_t rank, const std
 }
 
 Page page(const Trace& trace, const Given& given, bool everything) {
-  advise::PageOptions options{params_of(given, page_params()), trace.threads, trace.paths, everything};
+  advise::PageOptions options{params_of(given, advise::page_params()), trace.threads, trace.paths,
+                              everything};
   refuse_absent_step(trace, options.params);
   return {std::make_shared<const report::Page>(advise::page_of(trace.trace, options))};
 }

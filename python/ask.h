@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -33,9 +32,6 @@ struct Refusal : std::runtime_error {
 
 unsigned checked_threads(std::int64_t threads);
 report::Params params_of(const Given& given, const std::vector<report::ParamSpec>& specs);
-std::vector<report::ParamSpec> with_common(std::span<const report::ParamSpec> own);
-/// Those of a page: step, top.
-std::vector<report::ParamSpec> page_params();
 /// The answer, unless it is of a range, an event or a column that is not there.
 Report finished(const analyze::Analysis& asked, const report::Params& params, advise::Answer answer);
 /// Throws a UsageError unless `sentence` is empty.

@@ -54,7 +54,7 @@ Report analyze(const RankFolder& folder, const std::string& name, const Given& g
   const auto analysis = advise::analysis_named(name);
   if (!analysis) throw Refusal("UsageError", analysis.error().message);
   const analyze::Analysis& asked = **analysis;
-  report::Params params = params_of(given, with_common(asked.params));
+  report::Params params = params_of(given, advise::with_common(asked.params));
   refuse(advise::unanswerable(asked, params));
   refuse_absent_step(folder, params);
   if (asked.needs == analyze::Needs::all_ranks || analyze::tool_asked(asked, params))
@@ -67,7 +67,8 @@ Report analyze(const RankFolder& folder, const std::string& name, const Given& g
 }
 
 Page page(const RankFolder& folder, const Given& given, bool everything) {
-  advise::PageOptions options{params_of(given, page_params()), folder.threads, folder.paths, everything};
+  advise::PageOptions options{params_of(given, advise::page_params()), folder.threads, folder.paths,
+                              everything};
   refuse_absent_step(folder, options.params);
   auto page = advise::page_of(ranks_of(folder, options.params, true), options);
   if (!page) throw Refusal(page.error());

@@ -12,6 +12,7 @@
 
 #include "analyze/derived.h"
 #include "report/formats/arrow.h"
+#include "report/given.h"
 #include "report/page.h"
 #include "report/table.h"
 #include "trace/trace.h"
@@ -43,7 +44,7 @@ struct Trace {
   mutable std::shared_ptr<const analyze::Derived> derived_;
 };
 
-using Given = std::vector<std::pair<std::string, std::string>>;  ///< params by name, in the order given
+using report::Given;
 
 struct Report {
   std::shared_ptr<const report::Report> report;

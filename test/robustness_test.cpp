@@ -11,6 +11,7 @@
 #include "bench/mutate.h"
 #include "read/blocks.h"
 #include "read/json_text.h"
+#include "support/check_timeline.h"
 #include "support/check_trace.h"
 #include "support/events_in.h"
 #include "support/open_text.h"
@@ -122,6 +123,7 @@ void expect_kept(std::string_view damaged, std::size_t good, const std::vector<S
   }
   test::check_trace(*trace);
   if (with_analyses) test::check_analyses(*trace);
+  if (with_analyses) test::check_timeline(*trace);
   EXPECT_GE(trace->ranks[0].reading.events, static_cast<std::int64_t>(complete));
   EXPECT_EQ(first_rows(*trace, complete), expected);
 }

@@ -5,7 +5,7 @@
 # tests; dev: also clang and its tools.
 set -eu
 
-build="g++ make cmake ninja-build pkg-config libfmt-dev libisal-dev libsimdjson-dev libsqlite3-dev zlib1g-dev"
+build="g++ make cmake ninja-build pkg-config libboost1.81-dev libfmt-dev libisal-dev libsimdjson-dev libsqlite3-dev zlib1g-dev"
 test="ccache python3 python3-dev python3-venv libgtest-dev libbenchmark-dev libcli11-dev"
 torch="python3-torch libtorch-dev"
 dev="clang-19 clang-format-19 libclang-rt-19-dev"

@@ -29,9 +29,27 @@ std::optional<FormNamed> form_named(analyze::Tool tool, std::string_view name) {
   return std::nullopt;
 }
 
-std::string no_such_option(std::string_view typed, const std::vector<std::string>& known) {
-  return fmt::format("'{}' is not an option here.{}", typed, report::did_you_mean(typed, known));
+namespace {
+
+std::vector<report::ParamSpec> common_params(std::initializer_list<std::string_view> names) {
+  std::vector<report::ParamSpec> specs;
+  for (const report::ParamSpec& spec : report::common_params())
+    if (std::ranges::find(names, spec.name) != names.end()) specs.push_back(spec);
+  return specs;
 }
+
+}  // namespace
+
+std::vector<report::ParamSpec> with_common(std::span<const report::ParamSpec> own) {
+  const std::span<const report::ParamSpec> common = report::common_params();
+  std::vector<report::ParamSpec> specs(common.begin(), common.end());
+  specs.insert(specs.end(), own.begin(), own.end());
+  return specs;
+}
+
+std::vector<report::ParamSpec> page_params() { return common_params({"step", "top"}); }
+
+std::vector<report::ParamSpec> step_params() { return common_params({"step"}); }
 
 std::string unanswerable(const analyze::Analysis& analysis, const report::Params& params) {
   if (!analyze::answers_alone(analysis) && !params.has("id"))

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,8 +24,12 @@ struct FormNamed {
 };
 std::optional<FormNamed> form_named(analyze::Tool tool, std::string_view name);
 
-/// One sentence about an option that is not in `known`. All options include their dashes.
-std::string no_such_option(std::string_view typed, const std::vector<std::string>& known);
+/// The params of an analysis: those that all have, and its own.
+std::vector<report::ParamSpec> with_common(std::span<const report::ParamSpec> own);
+/// Those of a page: step, top.
+std::vector<report::ParamSpec> page_params();
+/// Those of an explanation: step.
+std::vector<report::ParamSpec> step_params();
 
 /// One sentence if `params` cannot be answered: an id is missing, or two tools are asked for; else "".
 std::string unanswerable(const analyze::Analysis& analysis, const report::Params& params);

@@ -119,10 +119,13 @@ void add_everything(report::Page& page, const analyze::Derived& derived, const P
 }  // namespace
 
 report::Page page_of(const trace::Trace& trace, const PageOptions& options) {
-  const analyze::Derived derived(trace, options.params);
+  return page_of(analyze::Derived(trace, options.params), options);
+}
+
+report::Page page_of(const analyze::Derived& derived, const PageOptions& options) {
   const Reports reports = gather(derived, options.threads);
   report::Page page =
-      first_screen(trace, verdict(derived, reports, options.threads), reports.steps.steps, options);
+      first_screen(derived.trace(), verdict(derived, reports, options.threads), reports.steps.steps, options);
   if (!options.everything) return page;
   page.reports.resize(1);  // the steps are part of everything else
   add_everything(page, derived, options);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "advise/by_rank.h"
+#include "analyze/derived.h"
 #include "base/result.h"
 #include "report/page.h"
 #include "report/params.h"
@@ -19,6 +20,8 @@ struct PageOptions {
   bool everything = false;         ///< with every analysis that needs no id, not only the first screen
 };
 report::Page page_of(const trace::Trace& trace, const PageOptions& options);
+/// The same; `derived` has the steps of `options`.
+report::Page page_of(const analyze::Derived& derived, const PageOptions& options);
 Result<report::Page> page_of(RankByRank ranks, const PageOptions& options);
 
 }  // namespace stepscope::advise

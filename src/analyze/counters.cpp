@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "analyze/drawing.h"
@@ -9,11 +10,10 @@
 namespace stepscope::analyze {
 namespace {
 
-/// The changes of a counter, and its earliest row.
-template <class Value>
-struct Counter {
+/// The changes of a rate, and its earliest row.
+struct Copies {
   trace::Row row = trace::kNoRow;
-  std::vector<CounterChange<Value>> changes;
+  std::vector<CounterChange<double>> changes;
 };
 
 }  // namespace
@@ -40,22 +40,10 @@ void draw_rate(Sketch& sketch, const std::string& kind, const std::vector<Counte
 
 void draw_queue_length(const Derived& derived, const report::Params& /*params*/, Sketch& sketch) {
   const trace::Rank& rank = sketch.rank();
-  const auto& e = rank.events;
-  std::map<std::pair<std::int64_t, std::int64_t>, Counter<std::int64_t>> queues;  // device, stream
-  for (const trace::Row row : rank.device_rows()) {
-    const trace::Row call = e.launch[row];
-    if (!is_device_work(e.kind[row]) || call == trace::kNoRow || !derived.choice().includes(rank, row))
-      continue;
-    const trace::Track& track = rank.tracks[e.track[row]];
-    auto& queue = queues[{track.device, track.stream}];
-    queue.row = std::min(queue.row, row);
-    queue.changes.push_back({e.start[call], 1});
-    queue.changes.push_back({e.start[row], -1});
-  }
-  for (auto& [key, queue] : queues) {
-    queue_lengths(queue.changes);
-    draw_queue(sketch, key.second, queue.changes, queue.row);
-  }
+  const std::vector<derive::StreamQueue> queues =
+      derive::stream_queues(rank, [&](trace::Row row) { return derived.choice().includes(rank, row); });
+  for (const derive::StreamQueue& queue : queues)
+    draw_queue(sketch, queue.stream, queue.lengths, queue.first);
   if (queues.empty()) sketch.notes.emplace_back(kNoLaunchNote);
 }
 
@@ -63,7 +51,7 @@ void draw_copy_rates(const Derived& derived, const report::Params& /*params*/, S
   const trace::Rank& rank = sketch.rank();
   const auto& e = rank.events;
   const trace::ArgReader bytes(derived.trace(), rank, "bytes");
-  std::map<std::pair<std::int64_t, std::string>, Counter<double>> copies;  // device, kind
+  std::map<std::pair<std::int64_t, std::string>, Copies> copies;  // device, kind
   for (const trace::Row row : rank.device_rows()) {
     if (e.work[row] != trace::Work::copy && e.work[row] != trace::Work::fill) continue;
     const auto moved = bytes.integer(row);

@@ -1,40 +1,20 @@
 // Numbers that change over time (queues of launched work, rates of copies), and how they are drawn.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "timeline/interval.h"
+#include "derive/idle/stream_queues.h"
 #include "trace/trace.h"
 
 namespace stepscope::analyze {
 
-/// A change of a number at `time`; after running_sums(), the number's value from `time` on.
-template <class Value>
-struct CounterChange {
-  timeline::Time time;
-  Value value;
-};
-
-/// Sorts changes by time, at equal times by `before`, and replaces each by the running sum.
-template <class Value, class Before>
-void running_sums(std::vector<CounterChange<Value>>& changes, Before before) {
-  std::stable_sort(changes.begin(), changes.end(),
-                   [&](const CounterChange<Value>& a, const CounterChange<Value>& b) {
-                     return a.time != b.time ? a.time < b.time : before(a.value, b.value);
-                   });
-  Value sum = 0;
-  for (CounterChange<Value>& change : changes) change.value = sum += change.value;
-}
-/// At equal times, launches (+1) come before starts (-1).
-inline void queue_lengths(std::vector<CounterChange<std::int64_t>>& changes) {
-  running_sums(changes, [](std::int64_t a, std::int64_t b) { return a > b; });
-}
+using derive::CounterChange;
+using derive::queue_lengths;
 inline void running_rates(std::vector<CounterChange<double>>& changes) {
-  running_sums(changes, [](double, double) { return false; });
+  derive::running_sums(changes, [](double, double) { return false; });
 }
 
 class Sketch;

@@ -16,6 +16,7 @@
 #include "cli/present.h"
 #include "cli/terminal.h"
 #include "read/files.h"
+#include "report/given.h"
 #include "report/suggest.h"
 
 namespace stepscope::cli {
@@ -111,19 +112,6 @@ std::optional<std::string> value_in(std::string_view word) {
   return std::string(word.substr(equals == 2 ? 3 : 2));
 }
 
-/// Stores the value of `flag`. Returns the error if it does not fit, else "".
-std::string store(const Flag& flag, std::string value, report::Params& params) {
-  const std::string name(flag.spec.name);
-  std::string reason = report::misfit(flag.spec, value);
-  if (!reason.empty()) return reason;
-  if (flag.spec.type == Type::texts && params.has(name))
-    value = fmt::format("{};{}", params.text(name), value);
-  else if (params.has(name))
-    return fmt::format("--{} is given twice", name);
-  params.set(name, std::move(value));
-  return "";
-}
-
 /// Splits `words` into the call's flags, with their values, and the call's words. Returns the error, else "".
 std::string take_flags(const std::vector<Flag>& flags, const Words& words, Call& call) {
   for (auto word = words.begin(); word != words.end(); ++word) {
@@ -139,7 +127,7 @@ std::string take_flags(const std::vector<Flag>& flags, const Words& words, Call&
     if (flag == nullptr) {
       Words known;
       for (const Flag& f : flags) known.push_back(fmt::format("--{}", f.spec.name));
-      return advise::no_such_option(word->substr(0, word->find('=')), known);
+      return report::no_such_option(word->substr(0, word->find('=')), known);
     }
     std::optional<std::string> value = value_in(*word);
     if (flag->spec.type == Type::flag) {
@@ -150,7 +138,7 @@ std::string take_flags(const std::vector<Flag>& flags, const Words& words, Call&
     if (value ? value->empty() : word + 1 == words.end())
       return fmt::format("--{} needs a value", flag->spec.name);
     if (!value) value = *++word;
-    std::string reason = store(*flag, std::move(*value), call.params);
+    std::string reason = report::store(flag->spec, std::move(*value), call.params);
     if (!reason.empty()) return reason;
   }
   return "";

@@ -1,155 +1,12 @@
 #include "cli/commands.h"
 
 #include "advise/analyses.h"
+#include "cli/flags.h"
 
 namespace stepscope::cli {
 namespace {
 
 using report::ParamSpec;
-using Type = report::ParamSpec::Type;
-
-constexpr Flag kFormat = {{"format", Type::choice, "text", "text|csv|json|html", "how to print"}, 'f'};
-constexpr Flag kOutput = {
-    {"output", Type::text, "", "", "write to FILE; its ending (.html, .json, .csv, .txt) chooses the format"},
-    'o',
-    "FILE"};
-constexpr Flag kThreads = {{"threads", Type::integer, "0", "", "use at most N threads; 0 uses all"}, 'j'};
-constexpr Flag kRun = {{"run", Type::integer, "0", "",
-                        "of several runs in a folder, read the N-th; 0 reads the newest whole one"}};
-constexpr Flag kStep = {{"step", Type::steps, "", "", "only this step, or a range: 7, 5-8"}, 0, "STEP"};
-constexpr Flag kTop = {
-    {"top", Type::integer, "", "", "keep the first N rows of each table except curves; 0 keeps all"}};
-constexpr Flag kWhat = {
-    {"what", Type::text, "events", "", "'events', or the name of an analysis"}, 0, "NAME"};
-constexpr Flag kExportFormat = {
-    {"format", Type::choice, "", "csv|json|sqlite", "what to write; by default, the ending of FILE decides"},
-    'f'};
-constexpr Flag kMergeOutput = {
-    {"output", Type::text, "", "", "write to FILE; it ends in .json.gz, .json or .pftrace"}, 'o', "FILE"};
-constexpr Flag kOverlayOutput = {
-    {"output", Type::text, "", "", "write to FILE; it ends in .json.gz or .json"}, 'o', "FILE"};
-constexpr Flag kOverlayWhat = {{"what", Type::texts, "", "",
-                                "critical_path, queue_length or memory_bandwidth; may be given several times "
-                                "(default: all three)"},
-                               0,
-                               "NAME"};
-constexpr Flag kAnnotation = {
-    {"annotation", Type::text, "ProfilerStep", "",
-     "the path of the range whose name contains this text; 'all': of the whole recording"}};
-constexpr Flag kInstance = {
-    {"instance", Type::steps, "0", "", "index of the range, from 0; 2-4 takes ranges 2 to 4"}};
-constexpr Flag kAllEdges = {
-    {"all-edges", Type::flag, "", "", "draw every edge found, not only those on the path"}};
-constexpr Flag kOnlyCritical = {{"only-critical", Type::flag, "", "",
-                                 "drop events off the path that have a duration, except annotations and "
-                                 "Python frames"}};
-constexpr Flag kInputs = {
-    {"inputs", Type::texts, "", "", "a file to merge, like a plain argument"}, 0, "FILE"};
-constexpr Flag kNoAlign = {{"no-align", Type::flag, "", "", "keep the clocks as they were recorded"}};
-constexpr Flag kAllRuns = {
-    {"all-runs", Type::flag, "", "", "merge files of other runs and other times, too"}};
-constexpr Flag kStrict = {
-    {"strict", Type::flag, "", "", "also exit with 1 if other readers refuse a file's text"}};
-constexpr Flag kTables = {{"tables", Type::flag, "", "", "list the tables and their columns"}};
-
-constexpr Flag kScale = {
-    {"scale", Type::texts, "", "", "WHAT=FACTOR, e.g. comm=0; may be given several times"}, 0, "WHAT=FACTOR"};
-
-constexpr Flag kByRank = {
-    {"by-rank", Type::flag, "", "",
-     "read the ranks' files one by one, twice, to save memory (default above 1 GB of text); skips the "
-     "replay of all ranks together (whatif, the cost of a straggler)"}};
-
-constexpr Flag kSkip = {
-    {"skip", Type::integer, "", "",
-     "leave out the first N steps of each recording (default: the warm-up that is found)"},
-    0,
-    "N"};
-
-constexpr Flag kDiffWhat = {{"what", Type::text, "", "", "compare this analysis instead"}, 0, "NAME"};
-constexpr Flag kFailOn = {
-    {"fail-on", Type::texts, "", "",
-     "METRIC>LIMIT, e.g. 'step.total>5%'; may be given several times (default: step.total>5%)"},
-    0,
-    "METRIC>LIMIT"};
-constexpr Flag kAllowNoise = {{"allow-noise", Type::percentage, "0", "",
-                               "pass an undecided metric that can exceed its limit by at most this"}};
-constexpr Flag kBase = {
-    {"base", Type::texts, "", "", "one more recording of BASE; may be given several times"}, 0, "TRACE"};
-constexpr Flag kNew = {
-    {"new", Type::texts, "", "", "one more recording of NEW; may be given several times"}, 0, "TRACE"};
-constexpr Flag kHistory = {
-    {"history", Type::text, "", "",
-     "a folder of earlier recordings instead of BASE: each file or folder in it is one"},
-    0,
-    "DIR"};
-constexpr Flag kGateFormat = {
-    {"format", Type::choice, "text", "text|csv|json|html|markdown|junit", "how to print"}, 'f'};
-
-constexpr Flag kFolder = {
-    {"output", Type::text, "", "", "record into this folder, which is created (default: stepscope-DATE)"},
-    'o',
-    "DIR"};
-constexpr Flag kRecordedSteps = {{"steps", Type::text, "", "",
-                                  "record these steps, e.g. 10:15 for the five steps 10 to 14 (default: "
-                                  "everything); a step ends at optimizer.step()"},
-                                 0,
-                                 "FIRST:END"};
-constexpr Flag kStacks = {{"stacks", Type::choice, "sampled", "sampled|calls|none",
-                           "record Python: up to 100 samples a second, or each call, which costs more"}};
-constexpr Flag kMemory = {{"memory", Type::flag, "", "", "record what PyTorch allocates and frees"}};
-constexpr Flag kShapes = {{"shapes", Type::choice, "cheap", "cheap|all|none",
-                           "record types and shapes of ops' inputs: where that costs more than 1 % of the "
-                           "time, now and then; always; never"}};
-constexpr Flag kMegabytes = {
-    {"megabytes", Type::integer, "256", "", "record at most N MiB a process; see --keep"}};
-constexpr Flag kKeep = {{"keep", Type::choice, "oldest", "oldest|newest",
-                         "what stays when the recording is full: the oldest events, and later ones are "
-                         "dropped and counted; or the newest, which replace the oldest"}};
-
-constexpr Flag kNextSteps = {
-    {"steps", Type::integer, "", "", "record the next N steps; a step ends at optimizer.step()"}, 0, "N"};
-constexpr Flag kSeconds = {{"seconds", Type::integer, "", "", "record for at most S seconds"}, 0, "S"};
-
-constexpr Flag kFindings = {{"finding", Type::texts, "", "",
-                             "try only what answers these rules, e.g. I01,H03 (default: all that the report "
-                             "finds)"},
-                            0,
-                            "ID,..."};
-constexpr Flag kAll = {{"all", Type::flag, "", "", "try every change that applies, asked for or not"}};
-constexpr Flag kTrialSteps = {
-    {"steps", Type::integer, "", "", "try each change for at most N steps"}, 0, "N"};
-constexpr Flag kTrialSeconds = {
-    {"seconds", Type::integer, "60", "", "try each change for about S seconds at most"}, 0, "S"};
-constexpr Flag kEnd = {
-    {"end", Type::flag, "", "", "end the program after the trials; without it, it goes on to its own end"}};
-constexpr Flag kTrialFormat = {{"format", Type::choice, "text", "text|json",
-                                "how to print; with json, the program prints to standard error"},
-                               'f'};
-constexpr Flag kTrialOutput = {{"output", Type::text, "", "", "write to FILE"}, 'o', "FILE"};
-
-constexpr Flag kTryFlags[] = {kFindings, kAll, kTrialSteps, kTrialSeconds, kEnd, kTrialFormat, kTrialOutput};
-constexpr Flag kInject = {
-    {"inject", Type::flag, "", "",
-     "where no process listens, make it do so with the debugger gdb, on any Python; this "
-     "stops the program for seconds, and in rare cases hangs or ends it"}};
-constexpr Flag kAttachFlags[] = {kFolder, kNextSteps, kSeconds, kStacks, kMemory,
-                                 kShapes, kMegabytes, kKeep,    kInject};
-constexpr Flag kRecordFlags[] = {kFolder, kRecordedSteps, kStacks, kMemory, kShapes, kMegabytes, kKeep};
-constexpr Flag kReportFlags[] = {kStep, kTop, kFormat, kOutput, kThreads, kRun, kByRank};
-constexpr Flag kShowFlags[] = {kFormat, kOutput, kThreads, kRun, kByRank};
-constexpr Flag kExplainFlags[] = {kStep, kFormat, kOutput, kThreads, kRun};
-constexpr Flag kWhatifFlags[] = {kScale, kStep, kFormat, kOutput, kThreads, kRun};
-constexpr Flag kDiffFlags[] = {kDiffWhat, kStep, kSkip, kTop, kFormat, kOutput, kThreads};
-constexpr Flag kGateFlags[] = {kFailOn, kAllowNoise, kBase,       kNew,    kHistory,
-                               kStep,   kSkip,       kGateFormat, kOutput, kThreads};
-constexpr Flag kListFlags[] = {kFormat, kOutput};
-constexpr Flag kValidateFlags[] = {kStrict, kFormat, kOutput, kThreads, kRun};
-constexpr Flag kExportFlags[] = {kWhat, kExportFormat, kOutput, kThreads, kRun};
-constexpr Flag kMergeFlags[] = {kMergeOutput, kNoAlign, kAllRuns, kInputs, kThreads, kRun};
-constexpr Flag kOverlayFlags[] = {kOverlayWhat,  kAnnotation,    kInstance, kAllEdges,
-                                  kOnlyCritical, kOverlayOutput, kThreads};
-constexpr Flag kSqlFlags[] = {kTables, kTop, kFormat, kOutput, kThreads, kRun};
 
 constexpr std::string_view kReportExamples[] = {
     "stepscope trace.json.gz",
@@ -230,6 +87,11 @@ constexpr std::string_view kTryExamples[] = {
     "stepscope try -- python train.py",
     "stepscope try --finding I01,H03 -- python train.py --epochs 1",
     "stepscope try --all --steps 200 --end -- torchrun --nproc-per-node 2 train.py",
+};
+constexpr std::string_view kServeExamples[] = {
+    "stepscope serve trace.json.gz --open",
+    "stepscope serve runs/ --source-root ~/project",
+    "ssh -t -L 8080:localhost:8080 HOST stepscope serve runs/ --port 8080",
 };
 constexpr std::string_view kSqlExamples[] = {
     "stepscope sql trace.json.gz --tables",
@@ -357,6 +219,14 @@ constexpr Command kCommands[] = {
      "with ; between them, print a table each. Columns that end in _ns or _bytes are printed with units; "
      "start_ns and end_ns are points in time and stay unchanged.",
      kSqlFlags, kSqlExamples, run_sql},
+    {"serve", "show recordings as a page, on this machine", "PATH...",
+     "Answers a page on this machine and prints its address. A file is a run; a folder that holds the ranks "
+     "of "
+     "a job is a run; in any other folder, each file is a run. Folders are watched: new runs appear, and a "
+     "file that changed is read anew. What was computed is kept, so that the next question is answered at "
+     "once. Only this machine's programs can reach the port, and only who has the token in the address is "
+     "answered. Files are read, never written. On another machine, forward the port with `ssh -L`.",
+     kServeFlags, kServeExamples, run_serve},
     {"completion",
      "print a completion script for bash, zsh or fish",
      "SHELL",

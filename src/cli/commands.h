@@ -69,6 +69,7 @@ int run_export(const Call& call);
 int run_merge(const Call& call);
 int run_overlay(const Call& call);
 int run_sql(const Call& call);
+int run_serve(const Call& call);
 int run_record(const Call& call);
 int run_run(const Call& call);
 int run_attach(const Call& call);

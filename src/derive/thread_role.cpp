@@ -18,6 +18,11 @@ std::string_view name_of(ThreadRole role) {
   return kNames[static_cast<std::size_t>(role)];
 }
 
+bool is_loader_thread(const trace::Track& track) {
+  return track.side == trace::Track::Side::host &&
+         (track.process.starts_with("DataLoader worker") || track.name.starts_with("pt_data_worker"));
+}
+
 std::vector<bool> sampled_tracks(const trace::Trace& trace, const trace::Rank& rank) {
   const EventTable& e = rank.events;
   const trace::ArgReader sampled(trace, rank, "sampled");

@@ -21,6 +21,9 @@ inline constexpr std::size_t kThreadRoles = 3;
 /// "main thread", "backward thread", "other threads".
 std::string_view name_of(ThreadRole role);
 
+/// True for a thread of a data loader's worker process, by the names of its process and thread.
+bool is_loader_thread(const trace::Track& track);
+
 /// By track: whether it holds Python calls made of samples. Such a track stands beside the track of its
 /// thread.
 std::vector<bool> sampled_tracks(const trace::Trace& trace, const trace::Rank& rank);

@@ -51,16 +51,6 @@ Collectives collectives_of(const std::vector<Source>& sources, const PlaceOption
   return out;
 }
 
-/// Drops a drift that moves no event by more than the fit's own error, so that durations stay unchanged.
-derive::ClockMap plain(const derive::ClockFit& fit) {
-  derive::ClockMap map = fit.map;
-  if (std::abs(map.drift) * fit.half_window > fit.uncertainty_edge) return map;
-  map.drift = 0;
-  map.shift += std::llround(map.offset);
-  map.offset = 0;
-  return map;
-}
-
 /// Sources of an earlier merge keep their times; the others are shifted to them.
 void bring_to_merged(std::vector<Source>& sources, const derive::Alignment& alignment,
                      const Collectives& collectives) {
@@ -110,7 +100,7 @@ void align(std::vector<Source>& sources, const PlaceOptions& options, std::vecto
       continue;
     }
     source.place.method = Placement::Method::collectives;
-    source.place.map = plain(clock.fit);
+    source.place.map = clock.fit.steady_map();
     source.place.uncertainty = clock.fit.uncertainty_edge;
     source.place.drift_left = clock.fit.map.drift - source.place.map.drift;
   }

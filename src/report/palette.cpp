@@ -46,6 +46,8 @@ constexpr Word kWords[] = {
     {"attention", Family::attention},
     {"elementwise", Family::elementwise},
     {"pointwise", Family::elementwise},
+    {"softmax", Family::elementwise},
+    {"concat", Family::elementwise},
     {"reduc", Family::elementwise},
     {"norm", Family::elementwise},
     {"idle", Family::waiting},

@@ -1,7 +1,7 @@
 #include "write/trace_rows.h"
 
 #include "base/check.h"
-#include "write/flow_events.h"
+#include "derive/flow_events.h"
 #include "write/sqlite.h"
 
 namespace stepscope::write {
@@ -122,7 +122,7 @@ bool put_devices(const Trace& trace, const Rank& rank, RowSink& sink) {
 
 bool put_flows(const Trace& trace, const Rank& rank, RowSink& sink) {
   const trace::FlowTable& flows = rank.flows;
-  const FlowEvents events = flow_events(rank);
+  const derive::FlowEvents events = derive::flow_events(rank);
   for (Row row = 0; row < flows.size(); ++row) {
     sink.integer(rank_name(trace, rank));
     sink.integer(flows.id[row]);

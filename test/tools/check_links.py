@@ -9,7 +9,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 def markdown_files():
     for folder, inner, names in os.walk(ROOT):
-        inner[:] = [name for name in inner if name != "build" and not name.startswith(".")]
+        inner[:] = [name for name in inner if name not in ("build", "node_modules") and not name.startswith(".")]
         yield from (os.path.join(folder, name) for name in names if name.endswith(".md"))
 
 

@@ -1,17 +1,13 @@
 // `stepscope diff A B`: what changed from one recording to the other.
-#include "compare/diff.h"
-
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "cli/exit.h"
 #include "cli/present.h"
-#include "compare/analysis_difference.h"
+#include "compare/answer.h"
 #include "report/names.h"
 #include "report/sheet.h"
-#include "report/suggest.h"
 #include "report/units.h"
 #include "report/utf8.h"
 
@@ -90,40 +86,17 @@ report::Report for_people(const compare::StepDifference& difference, const repor
   return shown;
 }
 
-Result<const analyze::Analysis*> named_analysis(std::string_view name) {
-  std::vector<std::string> known;
-  for (const analyze::Analysis* analysis : compare::comparable_analyses()) {
-    if (analysis->name == name) return analysis;
-    known.emplace_back(analysis->name);
-  }
-  return Error{fmt::format("--what {}: this is not an analysis that can be compared.{} These can: {}", name,
-                           report::did_you_mean(name, known), fmt::join(known, ", ")),
-               ""};
-}
-
-int print_analysis(const Call& call, std::vector<report::Report> reports) {
-  report::Report report{std::string(call.params.text("what")), {}, {}};
-  if (!reports.empty()) report = std::move(reports.front());
-  if (report.tables.empty())
-    report.notes.emplace_back(
-        "Nothing to compare: no rows, or rows that only one recording can have (events, times, steps).");
-  report.notes.emplace_back("Numbers are means over single steps, at most a dozen on each side.");
-  for (report::Table& table : report.tables)
-    report::cut(table, static_cast<std::size_t>(call.params.integer("top")));
-  return print(call, report);
-}
-
 }  // namespace
 
 int run_diff(const Call& call) {
   if (call.words.size() != 2)
     return misuse(call, fmt::format("diff needs two recordings, A and B, not {}; a directory counts as one",
                                     call.words.size()));
-  std::vector<const analyze::Analysis*> asked;
+  const analyze::Analysis* asked = nullptr;
   if (call.params.has("what")) {
-    auto found = named_analysis(call.params.text("what"));
+    auto found = compare::comparable_named(call.params.text("what"));
     if (!found) return misuse(call, found.error().message);
-    asked.push_back(*found);
+    asked = *found;
   }
   auto sides = open_sides(call, {call.words[0]}, {call.words[1]});
   if (!sides) return fail(sides.error());
@@ -132,18 +105,14 @@ int run_diff(const Call& call) {
   compare::Pair pair = compare::recordings_of(a, b, call.params);
   const bool no_step = pair.a.step.empty() || pair.b.step.empty();
   const auto ended = [&](int printed) { return printed == kDone && no_step ? kFailed : printed; };
-  if (!asked.empty())
-    return ended(print_analysis(call, compare::analysis_differences(a, b, pair, asked, threads)));
+  if (asked != nullptr)
+    return ended(print(call, compare::report_of(a, b, pair, *asked, call.params, threads)));
   const compare::StepDifference difference = compare::diff(a, b, pair);
   const std::string headline = compare::headline(difference);
   if (format_of(call) == "text") return ended(print(call, for_people(difference, call.params), headline));
-  const report::Report report = compare::as_report(difference);
-  if (format_of(call) == "csv") return ended(print(call, report));
-  report::Page page{fmt::format("A {} · B {}", call.words[0], call.words[1]), {report}, {}};
-  page.headline = headline;
-  for (report::Report& of_analysis :
-       compare::analysis_differences(a, b, pair, compare::comparable_analyses(), threads))
-    page.reports.push_back(std::move(of_analysis));
+  if (format_of(call) == "csv") return ended(print(call, compare::as_report(difference)));
+  report::Page page = compare::page_of(a, b, pair, difference, threads);
+  page.title = fmt::format("A {} · B {}", call.words[0], call.words[1]);
   return ended(print(call, page));
 }
 

@@ -3,30 +3,13 @@
 #include <algorithm>
 
 #include "advise/analyses.h"
+#include "advise/listed_analyses.h"
 #include "cli/present.h"
 #include "cli/terminal.h"
 #include "report/utf8.h"
 
 namespace stepscope::cli {
 namespace {
-
-report::Report as_report() {
-  report::Report report{"list", {}, {}};
-  report::Table table{"Analyses", report::Shape::table, {}};
-  auto& name = table.texts("name");
-  auto& answers = table.texts("answers", report::Role::value);
-  auto& options = table.texts("options", report::Role::detail);
-  for (const analyze::Analysis& analysis : advise::all_analyses()) {
-    name.emplace_back(analysis.name);
-    answers.emplace_back(analysis.one_line);
-    std::string flags;
-    for (const report::ParamSpec& spec : analysis.params)
-      flags += fmt::format("{}--{}", flags.empty() ? "" : " ", spec.name);
-    options.push_back(flags);
-  }
-  report.tables.push_back(std::move(table));
-  return report;
-}
 
 /// A line of the list, by columns: question, name, answer.
 struct ListLine {
@@ -77,7 +60,8 @@ std::string as_text(int columns) {
 
 int run_list(const Call& call) {
   if (!call.words.empty()) return misuse(call, "list takes no trace");
-  return format_of(call) == "text" ? put(call, as_text(width(call.environment))) : print(call, as_report());
+  return format_of(call) == "text" ? put(call, as_text(width(call.environment)))
+                                   : print(call, advise::listed_analyses());
 }
 
 }  // namespace stepscope::cli

@@ -40,6 +40,9 @@ struct ClockFit {
 
   /// The 95 % bound at any reading x.
   double uncertainty_at(timeline::Time x) const;
+  /// The map without a drift that moves no event by more than the fit's own error, so that durations stay
+  /// unchanged.
+  ClockMap steady_map() const;
 };
 
 /// Fits offsets and drifts of all clocks together, by robust weighted least squares on the ends of

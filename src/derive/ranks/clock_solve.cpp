@@ -22,6 +22,15 @@ double ClockFit::uncertainty_at(Time x) const {
   return std::sqrt(uncertainty_middle * uncertainty_middle + std::max(0.0, rise) * u * u);
 }
 
+ClockMap ClockFit::steady_map() const {
+  ClockMap steady = map;
+  if (std::abs(map.drift) * half_window > uncertainty_edge) return steady;
+  steady.drift = 0;
+  steady.shift += std::llround(map.offset);
+  steady.offset = 0;
+  return steady;
+}
+
 namespace {
 
 constexpr int kReweightings = 12;

@@ -1,8 +1,9 @@
-// Runs the whole engine on hostile text: read, seal, derive, every analysis. The invariants of a Trace must
-// hold.
+// Runs the whole engine on hostile text: read, seal, derive, every analysis, a timeline. The invariants of a
+// Trace must hold.
 #include <cstdint>
 #include <string_view>
 
+#include "support/check_timeline.h"
 #include "support/check_trace.h"
 #include "support/open_text.h"
 
@@ -13,6 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (whole.ok()) {
     test::check_trace(*whole);
     test::check_analyses(*whole);
+    test::check_timeline(*whole);
   }
   const unsigned threads = size % 4 == 0 ? 2 : 1;  // starting threads is most of the cost
   const auto pieces = test::open_text(text, {threads, {97, 1 << 20}});

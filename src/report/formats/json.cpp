@@ -35,7 +35,7 @@ void put_row(std::string& out, const Table& table, std::size_t row) {
 }
 
 void put_table_head(std::string& out, const Table& table) {
-  out += "{\"title\":";
+  out += "\"title\":";
   append_json(out, table.title);
   out += fmt::format(",\"shape\":\"{}\",\"columns\":[", name_of(table.shape));
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
@@ -52,6 +52,12 @@ void put_rows(std::string& out, const Table& table, bool first) {
   }
 }
 
+void put_table(std::string& out, const Table& table) {
+  put_table_head(out, table);
+  put_rows(out, table, true);
+  out += ']';
+}
+
 void put_report_head(std::string& out, std::string_view name) {
   out += "{\"report\":";
   append_json(out, name);
@@ -62,9 +68,9 @@ void put_report(std::string& out, const Report& report) {
   put_report_head(out, report.name);
   for (std::size_t i = 0; i < report.tables.size(); ++i) {
     if (i != 0) out += ",\n";
-    put_table_head(out, report.tables[i]);
-    put_rows(out, report.tables[i], true);
-    out += "]}";
+    out += '{';
+    put_table(out, report.tables[i]);
+    out += '}';
   }
   out += "],\"notes\":[";
   for (std::size_t i = 0; i < report.notes.size(); ++i) {
@@ -83,6 +89,12 @@ std::string to_json(const Report& report) {
   return out;
 }
 
+std::string json_members(const Table& table) {
+  std::string out;
+  put_table(out, table);
+  return out;
+}
+
 std::string to_json(std::span<const Report> reports) {
   std::string out = "{\"reports\":[";
   for (std::size_t i = 0; i < reports.size(); ++i) {
@@ -96,6 +108,7 @@ std::string to_json(std::span<const Report> reports) {
 std::string json_head(std::string_view report, const Table& table) {
   std::string out;
   put_report_head(out, report);
+  out += '{';
   put_table_head(out, table);
   return out;
 }

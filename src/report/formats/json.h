@@ -14,6 +14,9 @@ namespace stepscope::report {
 
 std::string to_json(const Report& report);
 
+/// The members of a table's object, without its braces.
+std::string json_members(const Table& table);
+
 /// {"reports":[…]}
 std::string to_json(std::span<const Report> reports);
 

@@ -1,4 +1,4 @@
-#include "write/flow_events.h"
+#include "derive/flow_events.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 #include "base/key_hash.h"
 
-namespace stepscope::write {
+namespace stepscope::derive {
 namespace {
 
 using trace::Kind;
@@ -96,4 +96,4 @@ FlowEvents flow_events(const trace::Rank& rank) {
   return events;
 }
 
-}  // namespace stepscope::write
+}  // namespace stepscope::derive

@@ -5,7 +5,7 @@
 
 #include "trace/trace.h"
 
-namespace stepscope::write {
+namespace stepscope::derive {
 
 /// An arrow from one slice to another.
 struct Arrow {
@@ -30,4 +30,4 @@ struct FlowEvents {
 };
 FlowEvents flow_events(const trace::Rank& rank);
 
-}  // namespace stepscope::write
+}  // namespace stepscope::derive

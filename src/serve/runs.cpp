@@ -1,0 +1,116 @@
+#include "serve/runs.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "base/text.h"
+#include "read/open.h"
+#include "read/rank_files.h"
+#include "serve/request.h"
+
+namespace stepscope::serve {
+namespace {
+
+std::int64_t half_of_memory() {
+  return static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE) / 2;
+}
+
+/// Events take about half of their text.
+std::int64_t estimated_bytes(const FoundRun& run) { return read::extent_of(run.files).text / 2; }
+
+std::string key_of(std::size_t number, std::string_view hash) { return fmt::format("{}:{}", number, hash); }
+
+std::string_view state_of(const FoundRun& run, std::string_view read_hash, bool failed) {
+  if (read_hash.empty()) return "new";
+  if (read_hash != run.stamp.hash) return "changed";
+  return failed ? "unreadable" : "ok";
+}
+
+Refusal unreadable(const std::string& error) {
+  return {422, error, "`stepscope validate` says how much of a file can be read."};
+}
+
+}  // namespace
+
+Runs::Runs(RunFinder finder, std::int64_t budget, std::chrono::milliseconds pause)
+    : pause_(pause), opened_(budget == 0 ? half_of_memory() : budget), finder_(std::move(finder)) {}
+
+void Runs::look_again() {
+  const auto now = std::chrono::steady_clock::now();
+  if (looked_ && now - *looked_ < pause_) return;
+  for (Known& known : known_) known.found.reset();
+  for (FoundRun& run : finder_.find()) {
+    const std::string key = run.name + '\n' + run.files.front();
+    const std::size_t number = numbers_.try_emplace(key, known_.size()).first->second;
+    if (number == known_.size()) known_.emplace_back();
+    Known& known = known_[number];
+    if (!known.read_hash.empty() && known.read_hash != run.stamp.hash)
+      opened_.forget(key_of(number, known.read_hash));
+    known.found = std::move(run);
+  }
+  looked_ = std::chrono::steady_clock::now();
+}
+
+std::size_t Runs::count() {
+  const std::lock_guard lock(mutex_);
+  look_again();
+  std::size_t count = 0;
+  for (const Known& known : known_) count += known.found ? 1 : 0;
+  return count;
+}
+
+std::string Runs::listed() {
+  const std::lock_guard lock(mutex_);
+  look_again();
+  std::string out = "{\"version\":\"" STEPSCOPE_VERSION "\",\"runs\":[";
+  std::string_view separator = "\n";
+  for (std::size_t number = 0; number < known_.size(); ++number) {
+    const Known& known = known_[number];
+    if (!known.found) continue;
+    const std::string_view state = state_of(*known.found, known.read_hash, !known.error.empty());
+    const Stamp& stamp = known.found->stamp;
+    out += fmt::format(R"({}{{"run":{},"name":{},"state":"{}",)", std::exchange(separator, ",\n"), number,
+                       json_text(known.found->name), state);
+    if (state == "unreadable") out += fmt::format(R"("error":{},)", json_text(known.error));
+    out += fmt::format(R"("bytes":{},"modified":{},"files":{},"hash":"{}"}})", stamp.bytes, stamp.modified,
+                       known.found->files.size(), stamp.hash);
+  }
+  return out + "]}\n";
+}
+
+FoundRun Runs::found(std::size_t number) {
+  const std::lock_guard lock(mutex_);
+  look_again();
+  if (number >= known_.size() || !known_[number].found)
+    throw Refusal{404, fmt::format("there is no run {}", number), "api/runs lists them."};
+  return *known_[number].found;
+}
+
+void Runs::note_read(std::size_t number, const FoundRun& run, std::string error) {
+  const std::lock_guard lock(mutex_);
+  known_[number].read_hash = run.stamp.hash;
+  known_[number].error = std::move(error);
+}
+
+Runs::Opened Runs::read(std::size_t number, const FoundRun& run) {
+  auto trace = read::open(run.files);
+  const auto now = stamp_of(run.files);
+  if (!now || now->hash != run.stamp.hash)
+    throw Refusal{409, "the recording changed while it was read", "Ask again when it is complete."};
+  note_read(number, run, trace ? "" : trace.error().text());
+  if (!trace) throw unreadable(trace.error().text());
+  return std::make_shared<const OpenRun>(std::move(*trace), run.files);
+}
+
+Runs::Opened Runs::open(std::size_t number, const FoundRun& run) {
+  {
+    const std::lock_guard lock(mutex_);
+    const Known& known = known_.at(number);
+    if (known.read_hash == run.stamp.hash && !known.error.empty()) throw unreadable(known.error);
+  }
+  return opened_.get(key_of(number, run.stamp.hash), estimated_bytes(run), [&] { return read(number, run); });
+}
+
+}  // namespace stepscope::serve

@@ -1,0 +1,30 @@
+// Where the page's answers come from. Every view asks through this and nothing else.
+import type { EventDetails, Options, Report, Reports, Runs, Search, Timeline } from './types.ts';
+import type { CounterTile, Tile } from './tile.ts';
+
+/** A question that was answered by an error. */
+export class Refusal extends Error {
+  constructor(message: string, readonly status: number, readonly remedy = '') {
+    super(message);
+  }
+}
+
+export interface HitQuery { after?: number; before?: number; lane: number; row: number }
+
+export interface DataSource {
+  runs(): Promise<Runs>;
+  analyses(): Promise<Report>;
+  report(run: number, options: Options): Promise<Reports>;
+  show(run: number, analysis: string, options: Options): Promise<Report>;
+  explain(run: number, finding: string, options: Options): Promise<Report>;
+  diff(run: number, base: number): Promise<Reports>;
+  timeline(run: number): Promise<Timeline>;
+  names(run: number, block: number): Promise<string[]>;
+  tile(run: number, level: number, tile: number, lanes: number[], signal?: AbortSignal): Promise<Tile>;
+  counters(run: number, level: number, tile: number, counters: number[], signal?: AbortSignal): Promise<CounterTile>;
+  search(run: number, text: string, hit?: HitQuery, signal?: AbortSignal): Promise<Search>;
+  event(run: number, rank: number, id: number, signal?: AbortSignal): Promise<EventDetails>;
+  area(run: number, from: number, to: number, lanes: number[], signal?: AbortSignal): Promise<Report>;
+  /** The line and `around` lines on both sides of it. */
+  source(file: string, line: number, around: number): Promise<string>;
+}

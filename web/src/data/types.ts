@@ -1,0 +1,90 @@
+// What the addresses of docs/serve.md answer.
+import type { Unit } from '../words/units.ts';
+
+export type Cell = string | number | null;
+export type Role = 'key' | 'value' | 'share' | 'depth' | 'detail' | 'change';
+
+export interface Column { name: string; unit: Unit; role: Role }
+export interface Table {
+  title: string;
+  shape: 'table' | 'bars' | 'curve' | 'tree' | 'flame' | 'matrix' | 'timeline';
+  columns: Column[];
+  rows: Cell[][];
+}
+export interface Report { report: string; tables: Table[]; notes: string[] }
+export interface Reports { reports: Report[] }
+
+export interface Run {
+  run: number;
+  name: string;
+  state: 'new' | 'ok' | 'unreadable' | 'changed';
+  error?: string;
+  bytes: number;
+  modified: number;
+  files: number;
+  hash?: string;
+}
+export interface Runs { version: string; runs: Run[] }
+
+export interface Lane {
+  lane: number;
+  key: string;
+  rank: number;
+  side: 'host' | 'device';
+  role: string;
+  name: string;
+  title: string;
+  rows: number;
+  events: number;
+  /** Events for which the lane had no row. */
+  hidden?: number;
+}
+export interface Step { rank: number; number: number; start: number; end: number }
+export interface Counter { counter: number; key: string; rank: number; name: string; unit: Unit; max: number }
+export interface Timeline {
+  end: number;
+  names: number;
+  /** `own`: ranks whose clock could not be aligned with the others. */
+  clock: { aligned: boolean; error_ns: number; own?: number[] };
+  steps: Step[];
+  more_steps?: number;
+  lanes: Lane[];
+  more_lanes?: number;
+  counters: Counter[];
+}
+
+/** Where an event is. Its name for the program is `rank` and `id`. */
+export interface Place {
+  rank: number;
+  id: number;
+  lane: number;
+  row: number;
+  start: number;
+  end: number;
+}
+/** A place, or null where the event is not drawn. */
+export type Drawn = Omit<Place, 'lane' | 'row'> & { lane: number | null; row: number | null };
+export const placeIn = (event: Drawn): Place | null =>
+  event.lane === null || event.row === null ? null : { rank: event.rank, id: event.id, lane: event.lane, row: event.row, start: event.start, end: event.end };
+
+export interface Link extends Drawn { what: string; name: string }
+export interface Frame { name: string; file: string | null; line: number | null }
+export interface EventDetails extends Drawn {
+  name: string;
+  kind: string;
+  category: string;
+  step: number | string | null;
+  parent: number | null;
+  next: number | null;
+  previous: number | null;
+  args: [string, unknown][];
+  stack: Frame[];
+  links: Link[];
+  more_links?: number;
+}
+
+export interface FoundName { name: string; id: number; count: number; time: number }
+export interface Search { total: number; names: FoundName[]; more_names?: number; density: number[]; hit?: Place | null }
+
+/** Options of a command, as in its help: { step: '2-3', top: '10' }. */
+export type Options = Record<string, string>;

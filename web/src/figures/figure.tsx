@@ -1,0 +1,47 @@
+// The figure above a table, if its shape has one.
+import { useMemo, useState } from 'preact/hooks';
+import type { Table } from '../data/types.ts';
+import { CurveChart, StepChart } from './chart.tsx';
+import { Flame } from './flame.tsx';
+import { treeOf } from './flame.ts';
+import { curvesOf, familyOfPart, partsOf, spoken, stackOf } from './parts.ts';
+import { PartBar } from './partbar.tsx';
+import { Swatch } from './swatch.tsx';
+
+export function Figure({ table }: { table: Table }) {
+  const parts = useMemo(() => partsOf(table), [table]);
+  const stack = useMemo(() => stackOf(table), [table]);
+  const curves = useMemo(() => curvesOf(table), [table]);
+  const flame = useMemo(() => treeOf(table), [table]);
+  const drawn = parts.length > 1 ? <PartBar parts={parts} of="the whole" />
+    : stack !== null ? <><StepChart stack={stack} /><StackLegend names={stack.parts.map((part) => part.name)} /></>
+    : curves.length > 0 ? <Curves curves={curves} />
+    : flame !== null ? <Flame root={flame} table={table} /> : null;
+  if (drawn === null) return null;
+  return <section class="card figure" aria-label={`Figure: ${table.title}`}><h2>{table.title}</h2>{drawn}</section>;
+}
+
+export function StackLegend({ names }: { names: string[] }) {
+  return (
+    <ul class="legend">
+      {names.map((name) => <li key={name}><Swatch family={familyOfPart(name)} /> {spoken(name)}</li>)}
+    </ul>
+  );
+}
+
+function Curves({ curves }: { curves: ReturnType<typeof curvesOf> }) {
+  const [at, setAt] = useState(0);
+  const curve = curves[Math.min(at, curves.length - 1)]!;
+  return (
+    <>
+      {curves.length > 1 && (
+        <label class="picker"><span>Show</span>
+          <select value={String(at)} onChange={(event) => setAt(Number(event.currentTarget.value))}>
+            {curves.map((one, i) => <option key={one.name} value={String(i)}>{one.name}</option>)}
+          </select>
+        </label>
+      )}
+      <CurveChart curve={curve} />
+    </>
+  );
+}

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import type { Table } from '../data/types.ts';
+import { heatColour, heatColumns, heatOf } from './heat.ts';
+
+const table: Table = {
+  title: '', shape: 'bars',
+  columns: [{ name: 'rank', unit: '', role: 'key' }, { name: 'step', unit: '', role: 'key' }, { name: 'total', unit: 'ns', role: 'value' }],
+  rows: [[0, '1', 10], [0, '2', 30], [1, '2', 20]],
+};
+
+test('ranks are rows, steps are columns, gaps are empty', () => {
+  expect(heatColumns(table)).toEqual(['total']);
+  expect(heatOf(table, 'total')).toEqual({ rows: ['0', '1'], columns: ['1', '2'], cells: [[10, 30], [null, 20]], unit: 'ns', least: 10, most: 30 });
+});
+
+test('one rank makes no map', () => {
+  expect(heatOf({ ...table, rows: table.rows.slice(0, 2) }, 'total')).toBeNull();
+  expect(heatColumns({ ...table, columns: table.columns.slice(1) })).toEqual([]);
+});
+
+test('colours run from light to dark', () => {
+  expect([heatColour(0), heatColour(1), heatColour(9)]).toEqual(['rgb(239 246 255)', 'rgb(11 60 111)', 'rgb(11 60 111)']);
+});

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import type { Table } from '../data/types.ts';
+import { PAINTS } from '../words/palette.ts';
+import { curvesOf, familyOfPart, partsOf, stackOf } from './parts.ts';
+
+const column = (name: string, unit: 'ns' | 'share' | '', role: 'key' | 'value' | 'share') => ({ name, unit, role });
+const bars = (rows: Table['rows']): Table =>
+  ({ title: '', shape: 'bars', columns: [column('device', '', 'key'), column('role', '', 'key'), column('time', 'ns', 'value'), column('share', 'share', 'share')], rows });
+
+test('rows whose shares add up to one divide a whole', () => {
+  expect(partsOf(bars([[0, 'kernel', 30, 0.3], [0, 'idle', 70, 0.7]]))).toEqual([
+    { name: 'kernel', amount: 30, share: 0.3 }, { name: 'idle', amount: 70, share: 0.7 }]);
+  expect(partsOf(bars([[0, 'kernel', 30, 0.3]]))).toEqual([]);
+  expect(partsOf(bars([[0, 'a', 50, 0.5], [1, 'a', 50, 0.5]])).map((part) => part.name)).toEqual(['0 · a', '1 · a'].map((name) => name[0]));
+});
+
+test('columns of times divide each row', () => {
+  const steps: Table = {
+    title: '', shape: 'bars', columns: [column('step', '', 'key'), column('kernel', 'ns', 'value'), column('wait', 'ns', 'value'), column('total', 'ns', 'value')],
+    rows: [['1', 5, 0, 5], ['2', 6, 0, 6]] };
+  expect(stackOf(steps)).toEqual({ labels: ['1', '2'], parts: [{ name: 'kernel', values: [5, 6] }] });
+  expect(stackOf({ ...steps, shape: 'table' })).toBeNull();
+});
+
+test('curves are one set per device', () => {
+  const curve: Table = {
+    title: '', shape: 'curve', columns: [column('device', '', 'key'), column('time', 'ns', 'key'), column('busy', 'share', 'value')],
+    rows: [[0, 0, 0.1], [0, 5, 0.2], [1, 0, null]] };
+  expect(curvesOf(curve).map((one) => [one.name, one.x, one.lines.map((line) => line.values)])).toEqual([
+    ['device 0', [0, 5], [[0.1, 0.2]]], ['device 1', [0], [[null]]]]);
+});
+
+test('operators have the colour of their side, whatever words they contain', () => {
+  const named = (name: string) => PAINTS[familyOfPart(name)]!.name;
+  expect([named('data_loader'), named('aten::_log_softmax_backward_data'), named('aten::convolution')]).toEqual(['data', 'host-backward', 'host']);
+});

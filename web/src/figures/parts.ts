@@ -1,0 +1,79 @@
+// Which figure a table of an answer has, by its shape and its columns alone.
+import type { Column, Table } from '../data/types.ts';
+import { text } from '../data/table.ts';
+import { familyOf } from '../words/palette.ts';
+import type { Part } from './partbar.tsx';
+
+const MOST_PARTS = 12;
+
+/** The rows of a table that divide one whole; empty if they do not. */
+export function partsOf(table: Table): Part[] {
+  if (table.shape !== 'bars' || table.rows.length === 0 || table.rows.length > MOST_PARTS) return [];
+  const share = table.columns.findIndex((column) => column.role === 'share');
+  const keys = telling(table);
+  const time = table.columns.findIndex((column) => column.unit === 'ns');
+  if (share < 0) return [];
+  const parts = table.rows.map((row) => ({
+    name: keys.map((key) => text(row[key])).join(' · '),
+    amount: time < 0 ? null : (row[time] as number | null),
+    share: Number(row[share] ?? 0),
+  }));
+  const sum = parts.reduce((all, part) => all + part.share, 0);
+  return sum > 0.98 && sum < 1.005 ? parts : [];
+}
+
+export interface Stack { labels: string[]; parts: { name: string; values: number[] }[] }
+
+/** One bar per row, divided by the columns of parts; null if the table has none. */
+export function stackOf(table: Table): Stack | null {
+  if (table.shape !== 'bars' || table.columns.some((column) => column.role === 'share')) return null;
+  const parts = indices(table, (column) => column.role === 'value' && column.unit === 'ns' && column.name !== 'total');
+  const keys = telling(table);
+  if (parts.length < 2 || table.rows.length === 0) return null;
+  return {
+    labels: table.rows.map((row) => keys.map((key) => text(row[key])).join(' · ')),
+    parts: parts
+      .map((index) => ({ name: table.columns[index]!.name, values: table.rows.map((row) => Number(row[index] ?? 0)) }))
+      .filter((part) => part.values.some((value) => value > 0)),
+  };
+}
+
+export interface Curve { name: string; xUnit: Column['unit']; x: number[]; lines: { column: Column; values: (number | null)[] }[] }
+
+/** The curves of a table of shape `curve`, one set per device or whatever its first key names. */
+export function curvesOf(table: Table): Curve[] {
+  const time = table.columns.findIndex((column) => column.role === 'key' && column.unit === 'ns');
+  if (table.shape !== 'curve' || time < 0 || table.rows.length < 2) return [];
+  const keys = indices(table, (column) => column.role === 'key').filter((key) => key !== time);
+  const lines = indices(table, (column) => column.role === 'value');
+  const { unit } = table.columns[lines[0]!]!;
+  const sameUnit = lines.filter((line) => table.columns[line]!.unit === unit && table.columns[line]!.name !== 'change');
+  const groups = new Map<string, typeof table.rows>();
+  for (const row of table.rows) {
+    const name = keys.map((key) => `${table.columns[key]!.name} ${text(row[key])}`).join(', ');
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [row]);
+    else group.push(row);
+  }
+  return [...groups].map(([name, rows]) => ({
+    name, xUnit: 'ns', x: rows.map((row) => Number(row[time])),
+    lines: sameUnit.map((line) => ({ column: table.columns[line]!, values: rows.map((row) => row[line] as number | null) })),
+  }));
+}
+
+/** The key columns that tell the rows apart; the first one if none does. */
+function telling(table: Table): number[] {
+  const keys = indices(table, (column) => column.role === 'key');
+  const several = keys.filter((key) => table.rows.some((row) => row[key] !== table.rows[0]![key]));
+  return several.length > 0 ? several : keys.slice(0, 1);
+}
+
+function indices(table: Table, is: (column: Column) => boolean): number[] {
+  return table.columns.flatMap((column, index) => (is(column) ? [index] : []));
+}
+
+/** The colour of a part: operators by their side of the program, whatever words their names contain. */
+export const familyOfPart = (name: string) => familyOf(!name.includes('::') ? name : /backward/i.test(name) ? 'backward' : 'host');
+
+/** Columns are named in snake case; operators keep their underscores. */
+export const spoken = (name: string) => (name.includes('::') ? name : name.replaceAll('_', ' '));

@@ -1,0 +1,164 @@
+// The state of the page. The address holds all that a view shows; the rest is what was read.
+import { computed, effect, signal } from '@preact/signals';
+import { HttpSource } from '../data/http.ts';
+import type { DataSource } from '../data/source.ts';
+import type { Run, Runs, Table } from '../data/types.ts';
+import { FIRST_PAGE, PAGES } from '../words/pages.ts';
+import { formatAddress, onPage, parseAddress, type Address, type Param } from './link.ts';
+
+const SAID_MS = 4000;
+const TOKEN = 'stepscope.token';
+const pageIds = PAGES.map((page) => page.id);
+
+export const address = signal<Address>({ page: FIRST_PAGE, params: {} });
+export const runs = signal<Runs | null>(null);
+/** Whether the program answered the last question. */
+export const reachable = signal(true);
+/** Parts of the address that could not be used, to be said once. */
+export const ignored = signal<string[]>([]);
+/** An action's result for screen readers and, for a moment, on screen. */
+export const said = signal('');
+export const helpOpen = signal(false);
+/** The names and answers of all analyses. */
+export const analyses = signal<Table | null>(null);
+
+export const param = (name: Param): string | undefined => address.value.params[name];
+
+export const run = computed<Run | null>(() => {
+  const all = runs.value?.runs ?? [];
+  return runNamed(all, param('run')) ?? all.find((one) => one.state !== 'unreadable') ?? all[0] ?? null;
+});
+export const baseRun = computed<Run | null>(() => runNamed(runs.value?.runs ?? [], param('base')) ?? null);
+
+export const runKey = (one: Run) => one.hash ?? String(one.run);
+function runNamed(all: Run[], key: string | undefined) {
+  return key === undefined ? undefined : all.find((one) => one.hash === key || String(one.run) === key);
+}
+
+/** Options that restrict every question to the scope of the page. */
+export const scope = computed((): Record<string, string> => {
+  const steps = param('steps');
+  return steps === undefined ? {} : { step: steps };
+});
+
+function token(): string | null {
+  try { return sessionStorage.getItem(TOKEN); } catch { return null; }
+}
+
+export const source: DataSource = new HttpSource({
+  get token() { return token(); },
+  hashOf: (number) => runs.value?.runs.find((one) => one.run === number)?.hash,
+  reached: (yes) => { reachable.value = yes; },
+});
+
+function readAddress() {
+  const parsed = parseAddress(location.hash, pageIds, FIRST_PAGE);
+  if (parsed.token !== null) {
+    try { sessionStorage.setItem(TOKEN, parsed.token); } catch { /* the page works until it is reloaded */ }
+    history.replaceState(null, '', formatAddress(parsed.address));
+  }
+  ignored.value = parsed.unknown;
+  address.value = parsed.address;
+}
+
+/** Goes to an address: a new entry of the history, or in place of this one. */
+export function go(to: Address, how: 'push' | 'replace' = 'push') {
+  const text = formatAddress(to);
+  if (text === formatAddress(address.peek())) return;
+  if (how === 'push') history.pushState(null, '', text);
+  else history.replaceState(null, '', text);
+  address.value = to;
+}
+
+/** Changes parts of this page's address; undefined or "" removes one. */
+export function change(params: Partial<Record<Param, string | undefined>>, how: 'push' | 'replace' = 'replace') {
+  const all: Record<string, string> = { ...address.peek().params };
+  for (const [name, value] of Object.entries(params)) {
+    if (value === undefined || value === '') delete all[name];
+    else all[name] = value;
+  }
+  go({ page: address.peek().page, params: all }, how);
+}
+
+/** Where each page was left, so that its entry in the list of pages leads back there. */
+const left = new Map<string, Record<string, string>>();
+
+/** The address of a page as it was left, if the run is still the same. */
+export function hrefBack(page: string): string {
+  const params = left.get(page);
+  return params === undefined || params.run !== address.value.params.run || page === address.value.page
+    ? hrefTo(page) : formatAddress(onPage(address.value, page, { ...params, ...onPage(address.value, page).params }));
+}
+
+export const hrefTo = (page: string, params: Partial<Record<Param, string>> = {}) =>
+  formatAddress(onPage(address.value, page, params as Record<string, string>));
+
+export const openPage = (page: string, params: Partial<Record<Param, string>> = {}) =>
+  go(onPage(address.peek(), page, params as Record<string, string>));
+
+export async function readRuns() {
+  runs.value = await source.runs();
+  const wanted = param('run');
+  if (wanted !== undefined && runNamed(runs.value.runs, wanted) === undefined) {
+    ignored.value = [...ignored.value, `run ${wanted}`];
+  }
+  analyses.value = await source.analyses().then((report) => report.tables[0] ?? null).catch(() => null);
+}
+
+/** The run in view is not any more what was read. */
+export const changedOnDisk = signal(false);
+
+const AGAIN_MS = 5000; // between two looks at the runs, and before the first new try
+const MAX_AGAIN_MS = 60000;
+let looked = -AGAIN_MS;
+
+/** Looks whether the recording in view changed: the browser comes back to the page, or the program answers again. */
+async function lookAgain() {
+  const before = run.peek();
+  if (before === null || performance.now() - looked < AGAIN_MS) return;
+  looked = performance.now();
+  const next = await source.runs().catch(() => null);
+  const now = next?.runs.find((one) => one.run === before.run);
+  if (now === undefined) return;
+  if (now.hash !== before.hash || now.state === 'changed') changedOnDisk.value = true;
+  else runs.value = next;
+}
+
+/** Reads the changed recording, under its number: its hash is another one now. */
+export function readAgain() {
+  change({ run: String(run.peek()?.run ?? 0) });
+  location.reload();
+}
+
+function tryUntilReached() {
+  effect(() => {
+    if (reachable.value) return;
+    let wait = AGAIN_MS;
+    let timer = 0;
+    const again = () => {
+      void source.runs().catch(() => {});
+      wait = Math.min(MAX_AGAIN_MS, wait * 2);
+      timer = window.setTimeout(again, wait);
+    };
+    timer = window.setTimeout(again, wait);
+    return () => clearTimeout(timer);
+  });
+}
+
+export function start() {
+  readAddress();
+  addEventListener('popstate', readAddress);
+  addEventListener('hashchange', readAddress);
+  addEventListener('focus', () => { void lookAgain(); });
+  tryUntilReached();
+  effect(() => {
+    if (said.value === '') return;
+    const timer = setTimeout(() => { said.value = ''; }, SAID_MS);
+    return () => clearTimeout(timer);
+  });
+  effect(() => { left.set(address.value.page, address.value.params); });
+  effect(() => {
+    const page = PAGES.find((one) => one.id === address.value.page)!;
+    document.title = `${page.name} · ${run.value?.name ?? 'stepscope'}`;
+  });
+}

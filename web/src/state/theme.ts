@@ -1,0 +1,47 @@
+// Light or dark, and the variables that CSS reads. Both the canvas and CSS take colours from words/palette.
+import { computed, effect, signal } from '@preact/signals';
+import { colourOf, PAINTS, SURFACES, textOn, type Mode } from '../words/palette.ts';
+
+export type Choice = 'auto' | Mode;
+export const CHOICES: readonly Choice[] = ['auto', 'light', 'dark'];
+const KEY = 'stepscope.theme';
+
+function stored(): Choice {
+  try {
+    const value = localStorage.getItem(KEY) as Choice | null;
+    return value !== null && CHOICES.includes(value) ? value : 'auto';
+  } catch {
+    return 'auto';
+  }
+}
+
+export const choice = signal<Choice>(stored());
+const prefersDark = matchMedia('(prefers-color-scheme: dark)');
+const system = signal<Mode>(prefersDark.matches ? 'dark' : 'light');
+prefersDark.addEventListener('change', () => { system.value = prefersDark.matches ? 'dark' : 'light'; });
+
+const printing = signal(false);
+addEventListener('beforeprint', () => { printing.value = true; });
+addEventListener('afterprint', () => { printing.value = false; });
+
+export const mode = computed<Mode>(() => printing.value ? 'light' : choice.value === 'auto' ? system.value : choice.value);
+
+export const stillMotion = matchMedia('(prefers-reduced-motion: reduce)');
+
+export function choose(next: Choice) {
+  choice.value = next;
+  try { localStorage.setItem(KEY, next); } catch { /* kept until the page is closed */ }
+}
+
+export function paintPage() {
+  effect(() => {
+    const { style } = document.documentElement;
+    const now = mode.value;
+    style.colorScheme = now;
+    for (const [name, colour] of Object.entries(SURFACES[now])) style.setProperty(`--${name}`, colour);
+    for (const paint of PAINTS) {
+      style.setProperty(`--family-${paint.name}`, colourOf(paint, now));
+      style.setProperty(`--on-family-${paint.name}`, textOn(paint, now));
+    }
+  });
+}

@@ -1,0 +1,129 @@
+// A table with its title, filter, columns, CSV and the details of one row.
+import { useId, useMemo, useState } from 'preact/hooks';
+import { titled } from '../data/table.ts';
+import type { Cell, Table } from '../data/types.ts';
+import { change, hrefTo, param, said } from '../state/app.ts';
+import { formatSpan } from '../state/link.ts';
+import { formatExact, formatValue } from '../words/units.ts';
+import { Grid } from './grid.tsx';
+import { csvOf, orderedRows, shownColumns, type Sort } from './model.ts';
+
+const NAMES = ['name', 'op', 'kernel', 'collective', 'call', 'module'];
+
+interface Props {
+  table: Table;
+  /** Names the table in the address; tables without one keep their order to themselves. */
+  place?: string;
+  maxRows?: number;
+  onRow?: (row: Cell[]) => void;
+}
+
+/** "2:conv" in the address is "conv" for table 2. */
+function ownPart(name: 'sort' | 'filter', place: string | undefined): string {
+  const value = param(name) ?? '';
+  return place !== undefined && value.startsWith(`${place}:`) ? value.slice(place.length + 1) : '';
+}
+
+function sortIn(table: Table, words: string): Sort | null {
+  const [name, up] = words.split('~');
+  const index = table.columns.findIndex((column) => column.name === name);
+  return index < 0 ? null : { index, up: up === 'up' };
+}
+
+export function TableCard({ table, place, maxRows = 14, onRow }: Props) {
+  const id = useId();
+  const [all, setAll] = useState(false);
+  const [own, setOwn] = useState({ sort: ownPart('sort', place), filter: ownPart('filter', place) });
+  const [chosen, setChosen] = useState<Cell[] | null>(null);
+  const sort = useMemo(() => sortIn(table, own.sort), [table, own.sort]);
+  const columns = useMemo(() => shownColumns(table, all), [table, all]);
+  const rows = useMemo(() => orderedRows(table, own.filter, sort), [table, own.filter, sort]);
+  const hidden = useMemo(() => shownColumns(table, true).length - shownColumns(table, false).length, [table]);
+
+  const set = (next: Partial<typeof own>) => {
+    setOwn({ ...own, ...next });
+    if (place === undefined) return;
+    if (next.sort !== undefined) change({ sort: `${place}:${next.sort}` });
+    if (next.filter !== undefined) change({ filter: next.filter === '' ? undefined : `${place}:${next.filter}` });
+  };
+  const choose = (row: Cell[] | null) => {
+    setChosen(row);
+    if (row !== null) onRow?.(row);
+  };
+  return (
+    <section class="card table" aria-label={table.title}>
+      <header>
+        <h2>{table.title}</h2>
+        <span class="count">{counted(rows.length, table.rows.length)}</span>
+        <span class="grow" />
+        {table.rows.length > 8 && (
+          <input type="search" placeholder="Filter" aria-label={`Filter ${table.title}`} value={own.filter}
+            onInput={(event) => set({ filter: event.currentTarget.value })} />
+        )}
+        {hidden > 0 && (
+          <label class="check"><input type="checkbox" checked={all} onChange={(event) => setAll(event.currentTarget.checked)} /> All columns</label>
+        )}
+        <button type="button" aria-label={`Save ${table.title} as CSV`} onClick={() => save(table, rows)}>CSV</button>
+      </header>
+      {rows.length === 0
+        ? <p class="empty">No row contains “{own.filter}”.</p>
+        : <Grid id={id} table={table} columns={columns} rows={rows} sort={sort} chosen={chosen} onChoose={choose} maxRows={maxRows}
+            onSort={({ index, up }) => set({ sort: `${table.columns[index]!.name}${up ? '~up' : ''}` })} />}
+      {chosen && <RowDetails table={table} row={chosen} close={() => setChosen(null)} />}
+    </section>
+  );
+}
+
+function counted(found: number, all: number): string {
+  const rows = formatValue(all, 'count');
+  return found === all ? `${rows} ${all === 1 ? 'row' : 'rows'}` : `${formatValue(found, 'count')} of ${rows} rows`;
+}
+
+function RowDetails({ table, row, close }: { table: Table; row: Cell[]; close: () => void }) {
+  const name = table.columns.findIndex((column) => NAMES.includes(column.name));
+  const step = table.columns.findIndex((column) => column.name === 'step');
+  const time = spanOf(table, row);
+  return (
+    <aside class="row-details" aria-label="Details of the row">
+      <header>
+        <span class="grow" />
+        {typeof row[name] === 'string' && <a href={hrefTo('timeline', { q: row[name] })}>Find in the timeline</a>}
+        {time && <a href={hrefTo('timeline', time)}>Show in the timeline</a>}
+        {row[step] && <a href={hrefTo('timeline', { step: String(row[step]) })}>Step {row[step]} in the timeline</a>}
+        <button type="button" onClick={() => copy(table, row)}>Copy</button>
+        <button type="button" onClick={close}>Close</button>
+      </header>
+      <dl>
+        {table.columns.map((column, i) => row[i] === null || row[i] === '' ? null : (
+          <div key={column.name}>
+            <dt>{titled(column.name)}</dt>
+            <dd title={formatExact(row[i] ?? null, column.unit)}>{formatValue(row[i] ?? null, column.unit)}</dd>
+          </div>
+        ))}
+      </dl>
+    </aside>
+  );
+}
+
+const AROUND = 0.5; // of a stretch, shown on both sides of it
+
+/** The stretch of time that a row is about, as a view and an area of the timeline. */
+function spanOf(table: Table, row: Cell[]): { t: string; area: string } | null {
+  const numberIn = (name: string) => row[table.columns.findIndex((column) => column.name === name && column.unit === 'ns')];
+  const [start, length] = [numberIn('start'), numberIn('length')];
+  if (typeof start !== 'number' || typeof length !== 'number' || length <= 0) return null;
+  return { t: formatSpan(start - length * AROUND, start + length * (1 + AROUND)), area: formatSpan(start, start + length) };
+}
+
+function copy(table: Table, row: Cell[]) {
+  const lines = table.columns.map((column, i) => `${column.name}\t${formatExact(row[i] ?? null, column.unit)}`);
+  navigator.clipboard.writeText(lines.join('\n')).then(
+    () => { said.value = 'The row is copied.'; }, () => { said.value = 'The browser did not allow copying.'; });
+}
+
+function save(table: Table, rows: Cell[][]) {
+  const address = URL.createObjectURL(new Blob([csvOf(table, rows)], { type: 'text/csv' }));
+  const link = Object.assign(document.createElement('a'), { href: address, download: `${table.title.toLowerCase().replace(/\W+/g, '_')}.csv` });
+  link.click();
+  URL.revokeObjectURL(address);
+}

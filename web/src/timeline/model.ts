@@ -1,0 +1,301 @@
+// The state of the timeline and what can be done with it. The address holds all of it that a link must keep.
+import { computed, signal, type ReadonlySignal } from '@preact/signals';
+import type { DataSource } from '../data/source.ts';
+import { placeIn, type Drawn, type EventDetails, type Place, type Run, type Search, type Timeline } from '../data/types.ts';
+import { change, ignored, param, said } from '../state/app.ts';
+import { formatSpan, parseList, parseSpan } from '../state/link.ts';
+import { formatValue } from '../words/units.ts';
+import { entryOf, groupKey, isPinned, layOut, ROW, type Layout } from './layout.ts';
+import { Motion } from './motion.ts';
+import { stepsOf, type Area, type Mark } from './paint.ts';
+import type { Box } from './scene.ts';
+import { placeOf } from './scene.ts';
+import { Store } from './store.ts';
+import { bounded, lengthOf, moved, widened, type Span } from './view.ts';
+
+const LINK_AFTER_MS = 300;
+const MAX_AREA_LANES = 256; // of one question
+const OPEN_RANKS = 8; // of many ranks, those that are open at first
+const AROUND = 0.6; // room beside an event that fills the view
+
+const ranksOf = (timeline: Timeline) => new Set(timeline.lanes.map((lane) => lane.rank)).size;
+
+export type Tab = 'event' | 'area' | 'search' | 'table';
+
+export class Model {
+  readonly span = signal<Span>({ from: 0, to: 1 });
+  readonly scroll = signal(0);
+  readonly size = signal({ width: 800, height: 400 });
+  readonly selected = signal<Place | null>(null);
+  readonly details = signal<EventDetails | null>(null);
+  readonly detailsError = signal<Error | null>(null);
+  readonly area = signal<Area | null>(null);
+  readonly marks = signal<readonly Mark[]>([]);
+  readonly hover = signal<{ box: Box; x: number; y: number } | null>(null);
+  readonly pinned = signal<readonly string[]>([]);
+  readonly closed = signal<readonly string[]>([]);
+  readonly opened = signal<readonly string[]>([]);
+  readonly arrows = signal(true);
+  readonly query = signal('');
+  readonly search = signal<Search | null>(null);
+  readonly tab = signal<Tab | null>(null);
+  /** Counts what arrived, so that the next frame is drawn. */
+  readonly news = signal(0);
+  readonly layout: ReadonlySignal<Layout>;
+  readonly found = computed(() => {
+    const search = this.search.value;
+    return search === null ? null : new Set(search.names.map((name) => name.id));
+  });
+  readonly store: Store;
+  readonly motion: Motion;
+  private fits = 0; // how often F was pressed for this selection
+  private linkTimer = 0;
+  private asking: AbortController | null = null;
+  private searching: AbortController | null = null;
+
+  constructor(readonly run: Run, readonly timeline: Timeline, readonly source: DataSource) {
+    this.layout = computed(() => layOut(timeline, { pinned: this.pinned.value, closed: this.closed.value, opened: this.opened.value }));
+    this.store = new Store(source, run.run, timeline, () => { this.news.value++; });
+    this.motion = new Motion(this.span, (span) => bounded(span, timeline.end), () => {
+      this.news.value++; // a last frame, as sharp as can be
+      this.keepLink();
+    });
+    this.readLink();
+  }
+
+  /** Takes the view from the address. */
+  readLink() {
+    const { timeline } = this;
+    const known = (keys: string[], what: string, is: (key: string) => boolean) => keys.filter((key) => {
+      if (!is(key)) ignored.value = [...ignored.peek(), `${what} ${key}, which is not in this run`];
+      return is(key);
+    });
+    const isLane = (key: string) => [...timeline.lanes, ...timeline.counters].some((one) => one.key === key);
+    this.pinned.value = known(parseList(param('pin')), 'lane', isLane);
+    this.opened.value = known(parseList(param('open')), 'lane', isLane);
+    const ranks = [...new Set(timeline.lanes.map((lane) => lane.rank))];
+    this.closed.value = param('closed') === undefined ? ranks.slice(OPEN_RANKS).map(groupKey) : param('closed') === 'none' ? [] : known(parseList(param('closed')), 'rank', (key) => timeline.lanes.some((lane) => groupKey(lane.rank) === key));
+    this.arrows.value = param('flow') !== 'none';
+    this.marks.value = (param('marks') ?? '').split(';').flatMap((one) => {
+      const span = parseSpan(one);
+      return span === null ? [] : [{ span, kept: true }];
+    });
+    const step = stepsOf(timeline).find((one) => String(one.number) === param('step'));
+    this.span.value = bounded(parseSpan(param('t')) ?? (step ? widened({ from: step.start, to: step.end }, 0.05) : { from: 0, to: timeline.end }), timeline.end);
+    this.readArea();
+    const event = /^r(\d+)\.(\d+)$/.exec(param('sel') ?? '');
+    if (event === null) this.selected.value = this.details.value = null;
+    else void this.selectById(Number(event[1]), Number(event[2]), { show: param('t') === undefined });
+    if ((param('q') ?? '') !== this.query.peek()) this.find(param('q') ?? '');
+  }
+  private readArea() {
+    const [from, to, ...keys] = parseList(param('area'));
+    const span = parseSpan(`${from},${to}`);
+    if (span === null) return void (this.area.value = null);
+    const lanes = new Set(this.timeline.lanes.filter((lane) => keys.length === 0 || keys.includes(lane.key)).map((lane) => lane.lane));
+    this.area.value = { span, lanes };
+    this.tab.value = 'area';
+  }
+
+  /** Writes the view into the address, once it is still. */
+  keepLink(how: 'push' | 'replace' = 'replace') {
+    clearTimeout(this.linkTimer);
+    const write = () => {
+      const { selected, area, timeline } = this;
+      const span = this.motion.target;
+      const whole = span.from <= 0 && span.to >= timeline.end;
+      const place = selected.peek();
+      const chosen = area.peek();
+      const keys = chosen === null || chosen.lanes.size === timeline.lanes.length ? []
+        : timeline.lanes.filter((lane) => chosen.lanes.has(lane.lane)).map((lane) => lane.key);
+      change({
+        t: whole ? undefined : formatSpan(span.from, span.to), step: undefined,
+        sel: place === null ? undefined : `r${place.rank}.${place.id}`,
+        area: chosen === null ? undefined : [formatSpan(chosen.span.from, chosen.span.to), ...keys].join(','),
+        pin: this.pinned.peek().join(','), closed: this.closed.peek().join(',') || (ranksOf(timeline) > OPEN_RANKS ? 'none' : undefined), open: this.opened.peek().join(','),
+        flow: this.arrows.peek() ? undefined : 'none', q: this.query.peek(),
+        marks: this.marks.peek().filter((mark) => mark.kept).map((mark) => formatSpan(mark.span.from, mark.span.to)).join(';'),
+      }, how);
+    };
+    if (how === 'push') write();
+    else this.linkTimer = window.setTimeout(write, LINK_AFTER_MS);
+  }
+
+  stop() {
+    clearTimeout(this.linkTimer);
+    this.motion.stop();
+    this.store.stop();
+    this.asking?.abort();
+    this.searching?.abort();
+  }
+
+  // Selection
+
+  selectBox(box: Box) {
+    if (box.count > 1) said.value = `${formatValue(box.count, 'count')} events. Zoom in to tell them apart; the longest is selected.`;
+    void this.select(placeOf(box));
+  }
+  async selectById(rank: number, id: number, how: { show: boolean }) {
+    await this.ask(rank, id, (place) => {
+      this.selected.value = place;
+      if (how.show && place !== null) this.reveal(place);
+    });
+  }
+  /** Selects a linked event, even one that no row had room for. */
+  follow(link: Drawn) {
+    const place = placeIn(link);
+    return place === null ? this.selectById(link.rank, link.id, { show: false }) : this.select(place, { show: true });
+  }
+  async select(place: Place, how: { show: boolean } = { show: false }) {
+    this.fits = 0;
+    this.selected.value = place;
+    this.tab.value = 'event';
+    if (how.show) this.reveal(place);
+    this.keepLink('push');
+    await this.ask(place.rank, place.id, (exact) => { this.selected.value = exact; });
+  }
+  private async ask(rank: number, id: number, use: (place: Place | null) => void) {
+    this.asking?.abort();
+    const asking = this.asking = new AbortController();
+    this.details.value = null;
+    this.detailsError.value = null;
+    try {
+      const details = await this.source.event(this.run.run, rank, id, asking.signal);
+      use(placeIn(details));
+      this.details.value = details;
+      this.tab.value ??= 'event';
+      said.value = '';
+      this.announced.value = this.wordsOf(details);
+    } catch (error) {
+      if (asking.signal.aborted) return;
+      this.detailsError.value = error as Error;
+      this.tab.value = 'event';
+    }
+  }
+  /** What a screen reader says about the selection. */
+  readonly announced = signal('');
+  private wordsOf(details: EventDetails): string {
+    const lane = this.timeline.lanes[details.lane ?? -1];
+    return `${details.name}, ${formatValue(details.end - details.start, 'ns')}, at ${formatValue(details.start, 'ns')}, `
+      + `${lane?.title ?? 'unknown lane'}, rank ${details.rank}`;
+  }
+  deselect() {
+    this.asking?.abort();
+    this.selected.value = null;
+    this.details.value = null;
+    this.area.value = null;
+    if (this.tab.peek() === 'event' || this.tab.peek() === 'area') this.tab.value = null;
+    this.keepLink('push');
+  }
+
+  selectArea(area: Area, how: 'push' | 'replace' = 'push') {
+    const lanes = new Set([...area.lanes].sort((a, b) => a - b).slice(0, MAX_AREA_LANES));
+    if (lanes.size < area.lanes.size) said.value = `The area has the first ${MAX_AREA_LANES} of ${formatValue(area.lanes.size, 'count')} lanes.`;
+    this.area.value = { ...area, lanes };
+    this.tab.value = 'area';
+    this.keepLink(how);
+  }
+
+  // Moving
+
+  /** Brings an event into view: its lane, and its time if it is outside. */
+  reveal(place: Place) {
+    const lane = this.timeline.lanes[place.lane];
+    if (lane === undefined) return;
+    if (this.closed.peek().includes(groupKey(lane.rank))) this.closed.value = this.closed.peek().filter((key) => key !== groupKey(lane.rank));
+    if (place.row >= ((entry) => (entry?.kind === 'lane' ? entry.rows : 0))(entryOf(this.layout.peek(), lane))) this.openLane(lane.key, true);
+    const entry = entryOf(this.layout.peek(), lane);
+    if (entry !== undefined && !isPinned(this.layout.peek(), entry)) this.scrollInto(entry.y + place.row * ROW, ROW * 2);
+    const span = this.motion.target;
+    const middle = (place.start + place.end) / 2;
+    if (place.end < span.from || place.start > span.to || place.end - place.start > lengthOf(span)) {
+      const event = widened({ from: place.start, to: place.end }, AROUND);
+      this.motion.go(lengthOf(event) > lengthOf(span) ? event : moved(span, middle - (span.from + span.to) / 2));
+    } else if (place.end - place.start < lengthOf(span) / 400) {
+      this.motion.go({ from: middle - lengthOf(span) / 40, to: middle + lengthOf(span) / 40 });
+    }
+  }
+  scrollTo(y: number) {
+    const { pinnedHeight, height } = this.layout.peek();
+    const room = this.size.peek().height - pinnedHeight;
+    this.scroll.value = Math.max(0, Math.min(y, height - room));
+  }
+  private scrollInto(y: number, height: number) {
+    const room = this.size.peek().height - this.layout.peek().pinnedHeight;
+    const now = this.scroll.peek();
+    if (y < now + ROW) this.scrollTo(y - ROW * 2);
+    else if (y + height > now + room) this.scrollTo(y + height - room + ROW * 2);
+  }
+
+  /** F: the selection, then its step, then the whole run. */
+  fit() {
+    const place = this.selected.peek();
+    const area = this.area.peek();
+    const inner = area !== null ? area.span : place === null ? null : { from: place.start, to: place.end };
+    const step = inner === null ? undefined : stepsOf(this.timeline).find((one) => one.start <= inner.from && inner.from < one.end);
+    const ways = [inner && widened(inner, 0.1), step && widened({ from: step.start, to: step.end }, 0.02), this.whole].filter((span) => !!span);
+    this.motion.go(ways[this.fits++ % ways.length] ?? this.whole);
+  }
+  get whole(): Span { return { from: 0, to: this.timeline.end }; }
+
+  goToStep(by: 1 | -1) {
+    const steps = stepsOf(this.timeline);
+    const span = this.motion.target;
+    const middle = (span.from + span.to) / 2;
+    const now = steps.findIndex((step) => step.start <= middle && middle < step.end);
+    const next = now < 0 ? steps.findIndex((step) => step.start > middle) : now + by;
+    const step = steps[Math.max(0, Math.min(steps.length - 1, next))];
+    if (step !== undefined) this.motion.go(widened({ from: step.start, to: step.end }, 0.05));
+  }
+
+  // Lanes
+
+  togglePin(key: string) {
+    const pinned = this.pinned.peek();
+    this.pinned.value = pinned.includes(key) ? pinned.filter((one) => one !== key) : [...pinned, key];
+    this.keepLink();
+  }
+  toggleGroup(key: string) {
+    const closed = this.closed.peek();
+    this.closed.value = closed.includes(key) ? closed.filter((one) => one !== key) : [...closed, key];
+    this.scrollTo(this.scroll.peek());
+    this.keepLink();
+  }
+  openLane(key: string, open: boolean) {
+    this.opened.value = open ? [...this.opened.peek(), key] : this.opened.peek().filter((one) => one !== key);
+    this.scrollTo(this.scroll.peek());
+    this.keepLink();
+  }
+
+  // Search
+
+  find(text: string) {
+    this.searching?.abort();
+    this.query.value = text;
+    this.keepLink();
+    if (text.trim() === '') {
+      this.search.value = null;
+      if (this.tab.peek() === 'search') this.tab.value = null;
+      return;
+    }
+    const searching = this.searching = new AbortController();
+    this.tab.value = 'search';
+    this.source.search(this.run.run, text, undefined, searching.signal).then(
+      (found) => {
+        this.search.value = found;
+        this.announced.value = `${formatValue(found.total, 'count')} events match ${text}`;
+      },
+      (error: Error) => { if (!searching.signal.aborted) this.detailsError.value = error; });
+  }
+  async nextHit(by: 1 | -1) {
+    const text = this.query.peek();
+    if (text.trim() === '') return;
+    const place = this.selected.peek();
+    const span = this.motion.target;
+    const from = place !== null ? place.start : by > 0 ? span.from : span.to;
+    const { lane, row } = place ?? { lane: 0, row: 0 };
+    const found = await this.source.search(this.run.run, text, by > 0 ? { after: from, lane, row } : { before: from, lane, row }).catch(() => null);
+    if (found?.hit) await this.select(found.hit, { show: true });
+    else said.value = by > 0 ? 'No hit behind this one.' : 'No hit before this one.';
+  }
+}

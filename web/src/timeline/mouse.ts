@@ -1,0 +1,132 @@
+// What the mouse does on the lanes: hover, select, pan, scroll, zoom, and areas.
+import type { Canvas } from './canvas.ts';
+import type { Model } from './model.ts';
+import type { Area } from './paint.ts';
+import { edgeNear } from './scene.ts';
+import { moved, timeAt, widened, type Span } from './view.ts';
+
+const SLACK = 4; // pixels before a press becomes a drag
+const SNAP = 6;
+const EDGE = 5; // pixels beside an area's edge that still move it
+const WHEEL_ZOOM = 0.0022;
+const LINE_PX = 16;
+
+interface Press { x: number; y: number; kind: 'area' | 'pan' | 'edge'; began: Span; scroll: number; fixed: number; moved: boolean }
+
+export function listenToMouse(model: Model, canvas: Canvas): () => void {
+  const { element } = canvas;
+  let press: Press | null = null;
+  const at = (event: MouseEvent) => {
+    const box = element.getBoundingClientRect();
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
+  };
+  const time = (x: number) => timeAt(x, model.span.peek(), model.size.peek().width);
+  const snapped = (x: number, event: MouseEvent) => (event.altKey ? null : edgeNear(canvas.scene, x, SNAP)) ?? time(x);
+
+  const lanesBetween = (y0: number, y1: number) => {
+    const [top, bottom] = [Math.min(y0, y1), Math.max(y0, y1)];
+    return new Set(canvas.scene.lines.flatMap((line) =>
+      line.entry.kind === 'lane' && line.y < bottom && line.y + line.entry.height > top ? [line.entry.lane.lane] : []));
+  };
+  const areaOf = (now: { x: number; y: number }, event: MouseEvent): Area | null => {
+    const [a, b] = [press!.fixed, snapped(now.x, event)].sort((x, y) => x - y) as [number, number];
+    const lanes = press!.kind === 'edge' ? model.area.peek()!.lanes : lanesBetween(press!.y, now.y);
+    return a < b && lanes.size > 0 ? { span: { from: a, to: b }, lanes } : null;
+  };
+  /** The other edge of the area, if x is at one. */
+  const edgeAt = (x: number): number | null => {
+    const area = model.area.peek();
+    if (area === null) return null;
+    const { width } = model.size.peek();
+    const pixel = (t: number) => ((t - model.span.peek().from) / (model.span.peek().to - model.span.peek().from)) * width;
+    if (Math.abs(pixel(area.span.from) - x) < EDGE) return area.span.to;
+    return Math.abs(pixel(area.span.to) - x) < EDGE ? area.span.from : null;
+  };
+
+  const down = (event: PointerEvent) => {
+    if (event.button > 1) return;
+    const { x, y } = at(event);
+    const edge = edgeAt(x);
+    const kind = event.shiftKey || event.button === 1 ? 'pan' : edge !== null ? 'edge' : 'area';
+    press = { x, y, kind, began: model.span.peek(), scroll: model.scroll.peek(), fixed: edge ?? snapped(x, event), moved: false };
+    element.setPointerCapture(event.pointerId);
+    element.focus({ preventScroll: true });
+  };
+  const move = (event: PointerEvent) => {
+    const now = at(event);
+    canvas.mouse = now;
+    model.motion.ratio = Math.max(0, Math.min(1, now.x / model.size.peek().width));
+    if (press === null) return hover(now);
+    if (!press.moved && Math.hypot(now.x - press.x, now.y - press.y) < SLACK) return;
+    press.moved = true;
+    model.hover.value = null;
+    if (press.kind === 'pan') {
+      const { width } = model.size.peek();
+      model.motion.jump(moved(press.began, ((press.x - now.x) / width) * (press.began.to - press.began.from)));
+      model.scrollTo(press.scroll + press.y - now.y);
+    } else {
+      const area = areaOf(now, event);
+      if (area !== null) model.area.value = area;
+    }
+  };
+  const hover = ({ x, y }: { x: number; y: number }) => {
+    const box = canvas.boxAt(x, y);
+    model.hover.value = box === null ? null : { box, x, y };
+    element.style.cursor = edgeAt(x) !== null ? 'ew-resize' : box === null ? 'default' : 'pointer';
+  };
+  const up = (event: PointerEvent) => {
+    if (press === null) return;
+    const now = at(event);
+    const { moved: dragged, kind } = press;
+    const area = dragged && kind !== 'pan' ? areaOf(now, event) : null;
+    press = null;
+    if (area !== null) return model.selectArea(area);
+    if (dragged) return;
+    const box = canvas.boxAt(now.x, now.y);
+    if (box !== null) {
+      model.area.value = null;
+      model.selectBox(box);
+    } else if (model.selected.peek() !== null || model.area.peek() !== null) {
+      model.deselect();
+    }
+  };
+  const twice = (event: MouseEvent) => {
+    const { x, y } = at(event);
+    const box = canvas.boxAt(x, y);
+    if (box === null) return;
+    if (box.count === 1) model.motion.go(widened({ from: box.start, to: box.end }, 0.2));
+    else model.motion.go(widened({ from: box.start, to: box.end }, 6));
+  };
+  const wheel = (event: WheelEvent) => {
+    event.preventDefault();
+    const unit = event.deltaMode === 1 ? LINE_PX : event.deltaMode === 2 ? model.size.peek().height : 1;
+    const [dx, dy] = [event.deltaX * unit, event.deltaY * unit];
+    if (event.ctrlKey || event.metaKey) model.motion.zoom(Math.exp(dy * WHEEL_ZOOM));
+    else if (event.shiftKey || Math.abs(dx) > Math.abs(dy)) model.motion.pan((Math.abs(dx) > Math.abs(dy) ? dx : dy) / model.size.peek().width);
+    else model.scrollTo(model.scroll.peek() + dy);
+    if (canvas.mouse !== null) hover(canvas.mouse);
+  };
+  const leave = () => {
+    canvas.mouse = null;
+    model.hover.value = null;
+    model.motion.ratio = 0.5;
+  };
+  const cancel = () => { press = null; };
+
+  element.addEventListener('pointerdown', down);
+  element.addEventListener('pointermove', move);
+  element.addEventListener('pointerup', up);
+  element.addEventListener('pointercancel', cancel);
+  element.addEventListener('pointerleave', leave);
+  element.addEventListener('dblclick', twice);
+  element.addEventListener('wheel', wheel, { passive: false });
+  return () => {
+    element.removeEventListener('pointerdown', down);
+    element.removeEventListener('pointermove', move);
+    element.removeEventListener('pointerup', up);
+    element.removeEventListener('pointercancel', cancel);
+    element.removeEventListener('pointerleave', leave);
+    element.removeEventListener('dblclick', twice);
+    element.removeEventListener('wheel', wheel);
+  };
+}

@@ -1,0 +1,138 @@
+// The timeline: strips, lanes, their names, and the details below.
+import { signal } from '@preact/signals';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Run, Timeline } from '../data/types.ts';
+import { source } from '../state/app.ts';
+import { Answer, Failure } from '../shell/answer.tsx';
+import { Splitter } from '../shell/splitter.tsx';
+import { PAINTS } from '../words/palette.ts';
+import { formatValue } from '../words/units.ts';
+import { Canvas } from './canvas.ts';
+import { Drawer } from './drawer.tsx';
+import { Gutter } from './gutter.tsx';
+import { listenToKeys } from './keyboard.ts';
+import { Model } from './model.ts';
+import { listenToMouse } from './mouse.ts';
+import { drawOverview, drawRuler, listenToOverview, listenToRuler, OVERVIEW_PX, RULER_PX, strip } from './strips.ts';
+import { lengthOf } from './view.ts';
+
+const gutter = signal(190);
+
+export function TimelinePage({ run }: { run: Run }) {
+  return (
+    <Answer of={`timeline/${run.run}/${run.hash}`} what="the timeline" ask={() => source.timeline(run.run)}>
+      {(timeline) => timeline.lanes.length === 0
+        ? <p class="empty card">This recording holds no event with a duration. Record with ProfilerActivity.CPU and ProfilerActivity.CUDA.</p>
+        : <View run={run} timeline={timeline} />}
+    </Answer>
+  );
+}
+
+function View({ run, timeline }: { run: Run; timeline: Timeline }) {
+  const model = useMemo(() => new Model(run, timeline, source), []);
+  const [canvas, setCanvas] = useState<Canvas | null>(null);
+  const [ruled, setRuled] = useState<{ x0: number; x1: number } | null>(null);
+  const lanes = useRef<HTMLCanvasElement>(null);
+  const ruler = useRef<HTMLCanvasElement>(null);
+  const overview = useRef<HTMLCanvasElement>(null);
+  useEffect(() => {
+    const made = new Canvas(lanes.current!, model);
+    setCanvas(made);
+    const width = () => model.size.value.width;
+    listenToRuler(ruler.current!, model, setRuled);
+    listenToOverview(overview.current!, model);
+    const stops = [
+      () => made.stop(), () => model.stop(), listenToKeys(model, made), listenToMouse(model, made),
+      strip(ruler.current!, RULER_PX, drawRuler(model), width), strip(overview.current!, OVERVIEW_PX, drawOverview(model), width),
+    ];
+    const fromLink = () => model.readLink();
+    addEventListener('popstate', fromLink);
+    return () => {
+      removeEventListener('popstate', fromLink);
+      for (const stop of stops) stop();
+    };
+  }, []);
+  const { news } = model;
+  void news.value;
+  return (
+    <div class="timeline" style={{ '--gutter': `${gutter.value}px` }}>
+      <h1 class="hidden">Timeline of {run.name}</h1>
+      <Toolbar model={model} />
+      <div class="strips">
+        <div class="corner"><span>Whole run</span><span class="faint">{formatValue(timeline.end, 'ns')}</span></div>
+        <canvas ref={overview} class="overview" role="img" aria-label="How full the run is over time. Drag to move the view." />
+        <div class="corner"><span class="faint">{timeline.steps.length > 0 ? 'Time and steps' : 'Time'}</span></div>
+        <div class="ruler">
+          <canvas ref={ruler} role="img" aria-label="Ruler. Drag to zoom to a span; click a step to zoom to it." />
+          {ruled && <span class="ruled" style={{ left: `${ruled.x0}px`, width: `${ruled.x1 - ruled.x0}px` }} />}
+        </div>
+      </div>
+      {(timeline.more_lanes || timeline.more_steps) ? (
+        <p class="left-out">
+          {timeline.more_lanes ? `${formatValue(timeline.more_lanes, 'count')} lanes with few events are left out. ` : ''}
+          {timeline.more_steps ? `${formatValue(timeline.more_steps, 'count')} later steps have no mark.` : ''}
+        </p>
+      ) : null}
+      {model.store.error && <div class="tile-error"><Failure error={model.store.error} again={() => model.store.retry()} /></div>}
+      <div class="lanes">
+        <Gutter model={model} />
+        <Splitter size={gutter} least={90} most={500} side="left" label="Width of the names" />
+        <div class="canvas-box">
+          <canvas ref={lanes} tabIndex={0} role="application" aria-label="Lanes. Arrow keys walk along events, W and S zoom, A and D pan. The tab “In view” has the same as a table."
+            aria-describedby="timeline-selection" />
+          <Tooltip model={model} />
+        </div>
+      </div>
+      <p id="timeline-selection" class="hidden" aria-live="polite">{model.announced.value}</p>
+      <Drawer model={model} canvas={canvas} />
+    </div>
+  );
+}
+
+function Toolbar({ model }: { model: Model }) {
+  const span = model.span.value;
+  const { clock } = model.timeline;
+  const several = new Set(model.timeline.lanes.map((lane) => lane.rank)).size > 1;
+  const onKey = (event: KeyboardEvent & { currentTarget: HTMLInputElement }) => {
+    if (event.key === 'Enter') void model.nextHit(event.shiftKey ? -1 : 1);
+    else if (event.key === 'Escape') event.currentTarget.blur();
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <div class="toolbar">
+      <input type="search" placeholder="Search names ( / )" aria-label="Search names of events" value={model.query.value} spellcheck={false}
+        onInput={(event) => model.find(event.currentTarget.value)} onKeyDown={onKey} />
+      {model.search.value && <span class="faint">{formatValue(model.search.value.total, 'count')} events</span>}
+      <span class="grow" />
+      <span class="shown"><b>{formatValue(Math.round(lengthOf(span)), 'ns')}</b> <span class="faint">from {formatValue(Math.max(0, Math.round(span.from)), 'ns')}</span></span>
+      {several && (
+        <span class="faint" title="How far the clocks of the ranks may be apart">
+          {!clock.aligned ? 'clocks not aligned' : clock.own?.length ? `own clocks: rank ${clock.own.join(', ')}` : `clocks ± ${formatValue(clock.error_ns, 'ns')}`}
+        </span>
+      )}
+      <button type="button" aria-label="Zoom out (S)" title="Zoom out (S)" onClick={() => model.motion.zoom(1.6, 0.5)}>−</button>
+      <button type="button" aria-label="Zoom in (W)" title="Zoom in (W)" onClick={() => model.motion.zoom(1 / 1.6, 0.5)}>+</button>
+      <button type="button" title="Whole run (0)" onClick={() => model.motion.go(model.whole)}>Whole run</button>
+      <button type="button" aria-pressed={model.tab.value === 'table'} onClick={() => { model.tab.value = model.tab.peek() === 'table' ? null : 'table'; }}>As table</button>
+    </div>
+  );
+}
+
+function Tooltip({ model }: { model: Model }) {
+  const hover = model.hover.value;
+  if (hover === null) return null;
+  const { box, x, y } = hover;
+  const { width, height } = model.size.value;
+  const side = x > width / 2 ? { right: `${width - x + 12}px` } : { left: `${x + 12}px` };
+  const below = y > height / 2 ? { bottom: `${height - y + 12}px` } : { top: `${y + 14}px` };
+  return (
+    <div class="tooltip" role="tooltip" style={{ ...side, ...below }}>
+      <b>{model.store.name(box.name) ?? '…'}</b>
+      {box.count > 1
+        ? <span>the longest of {formatValue(box.count, 'count')} events that fill {formatValue(box.busy / 255, 'share')} of {formatValue(box.end - box.start, 'ns')}</span>
+        : <span>≈ {formatValue(box.end - box.start, 'ns')} at {formatValue(Math.max(0, box.start), 'ns')}</span>}
+      <span class="faint">{PAINTS[box.family]?.label ?? ''} · {box.lane.title}</span>
+    </div>
+  );
+}

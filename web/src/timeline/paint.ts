@@ -1,0 +1,279 @@
+// Draws one frame: boxes as pixels, then texts, arrows and selections on top.
+import type { CounterTile } from '../data/tile.ts';
+import { placeIn, type EventDetails, type Place, type Step, type Timeline } from '../data/types.ts';
+import { colourOf, PAINTS, SURFACES, textOn, type Mode } from '../words/palette.ts';
+import { FONT, fitted } from './labels.ts';
+import { entryOf, ROW, screenY, type Entry, type Layout } from './layout.ts';
+import { mixed, packed, type Raster } from './raster.ts';
+import type { Box, Frame, Scene } from './scene.ts';
+import type { Store } from './store.ts';
+import { pixelOf, tileLength, tilesIn, type Span } from './view.ts';
+
+const BOX = ROW - 2; // height of a box; rows are two pixels apart
+const LEAST_TEXT = 26; // pixels of a box that holds text
+const LEAST_STEP = 6; // pixels from one line of a step to the next
+const DIMMED = 0.25;
+const LEAST_BUSY = 3; // pixels of the lowest box
+
+export interface Colours {
+  surface: (typeof SURFACES)[Mode];
+  page: number;
+  panel: number;
+  line: number;
+  bar: number;
+  family: number[];
+  dimmed: number[];
+  text: string[];
+}
+
+const colours = new Map<Mode, Colours>();
+export function coloursOf(mode: Mode): Colours {
+  const known = colours.get(mode);
+  if (known !== undefined) return known;
+  const surface = SURFACES[mode];
+  const page = packed(surface.page);
+  const family = PAINTS.map((paint) => packed(colourOf(paint, mode)));
+  const made: Colours = {
+    surface, page, panel: packed(surface.panel), line: packed(surface.line), bar: packed(surface.bar), family,
+    dimmed: family.map((colour) => mixed(colour, page, DIMMED)), text: PAINTS.map((paint) => textOn(paint, mode)),
+  };
+  colours.set(mode, made);
+  return made;
+}
+
+export interface Area { span: Span; lanes: ReadonlySet<number> }
+export interface Mark { span: Span; kept: boolean }
+
+export interface Picture {
+  timeline: Timeline;
+  layout: Layout;
+  frame: Frame;
+  scene: Scene;
+  mode: Mode;
+  ratio: number;
+  selected: Place | null;
+  details: EventDetails | null;
+  hover: Box | null;
+  area: Area | null;
+  marks: readonly Mark[];
+  arrows: boolean;
+  /** Names that a search found; null without a search. */
+  found: ReadonlySet<number> | null;
+}
+
+export function paint(context: CanvasRenderingContext2D, raster: Raster, picture: Picture, store: Store) {
+  const palette = coloursOf(picture.mode);
+  raster.resize(Math.round(picture.frame.width * picture.ratio), Math.round(picture.frame.height * picture.ratio));
+  raster.clear(palette.page);
+  const fill = (lines: Scene['lines']) => {
+    for (const line of lines) paintBack(raster, line.entry, line.y, picture, palette);
+    for (const line of lines) {
+      if (line.entry.kind === 'lane') for (const row of line.boxes) for (const box of row) paintBox(raster, box, picture, palette);
+      else paintCounter(raster, line.entry, line.y, picture, palette, store);
+    }
+  };
+  const pinned = picture.scene.lines.filter((line) => picture.layout.pinned.includes(line.entry));
+  for (const gap of picture.scene.gaps) {
+    const r = picture.ratio;
+    raster.checker(Math.round(gap.x0 * r), Math.round(gap.y * r), Math.round(gap.x1 * r), Math.round((gap.y + gap.height) * r), palette.page, palette.panel);
+  }
+  const others = picture.scene.lines.filter((line) => !pinned.includes(line));
+  fill(others);
+  if (pinned.length > 0) {
+    raster.fill(0, 0, raster.width, Math.round(picture.layout.pinnedHeight * picture.ratio), palette.page);
+    fill(pinned);
+  }
+  context.setTransform(1, 0, 0, 1, 0, 0);
+  raster.show(context);
+  context.setTransform(picture.ratio, 0, 0, picture.ratio, 0, 0);
+  paintSteps(context, picture, palette);
+  paintTexts(context, others, picture, palette, store, picture.layout.pinnedHeight);
+  paintTexts(context, pinned, picture, palette, store, 0);
+  paintOverlay(context, picture, palette);
+}
+
+function paintBack(raster: Raster, entry: Entry, y: number, { frame, ratio }: Picture, palette: Colours) {
+  const top = Math.round(y * ratio);
+  const bottom = Math.round((y + entry.height) * ratio);
+  if (entry.kind === 'group') raster.fill(0, top, Math.round(frame.width * ratio), bottom, palette.panel);
+  raster.fill(0, bottom - 1, Math.round(frame.width * ratio), bottom, palette.line);
+}
+
+function paintBox(raster: Raster, box: Box, { ratio, found }: Picture, palette: Colours) {
+  const lit = found === null || found.has(box.name);
+  const colour = (lit ? palette.family : palette.dimmed)[box.family] ?? palette.line;
+  const x0 = Math.round(box.x0 * ratio);
+  let x1 = Math.max(x0 + 1, Math.round(box.x1 * ratio));
+  if (x1 - x0 > 3 && !box.goesOn) x1 -= 1; // neighbours stay apart
+  const bottom = Math.round((box.y + 1 + BOX) * ratio);
+  const top = bottom - Math.round(Math.max(LEAST_BUSY, (box.busy / 255) * BOX) * ratio);
+  if (box.waiting) raster.hatch(x0, top, x1, bottom, colour, palette.panel);
+  else raster.fill(x0, top, x1, bottom, colour);
+}
+
+function paintCounter(raster: Raster, entry: Entry, y: number, picture: Picture, palette: Colours, store: Store) {
+  const counter = entry.kind === 'counter' ? entry.counter : entry.kind === 'group' && !entry.isOpen ? entry.counter : undefined;
+  if (counter === undefined) return;
+  const { frame, ratio } = picture;
+  const bottom = Math.round((y + entry.height - 2) * ratio);
+  const room = (entry.height - 5) * ratio;
+  const heightOf = (value: number) => Math.round(Math.max(0, Math.min(1, value / (counter.max || 1))) * room);
+  const { first, last } = tilesIn(frame.span, frame.level, frame.end);
+  for (let tile = first; tile <= last; ++tile) {
+    const best = store.countersFor(frame.level, tile);
+    const one = best?.held.counters.find((each: CounterTile['counters'][number]) => each.counter === counter.counter);
+    if (best === null || one === undefined) continue;
+    const from = tile * tileLength(frame.level);
+    const to = from + tileLength(frame.level);
+    const start = best.tile * tileLength(best.level);
+    const bucket = 2 ** best.level;
+    for (let i = 0; i < one.begin.length; ++i) {
+      const a = Math.max(from, start + one.begin[i]! * bucket);
+      const b = Math.min(to, start + one.end[i]! * bucket);
+      if (a >= b) continue;
+      const x0 = Math.round(pixelOf(a, frame.span, frame.width) * ratio);
+      const x1 = Math.max(x0 + 1, Math.round(pixelOf(b, frame.span, frame.width) * ratio));
+      const high = heightOf(one.high[i]!);
+      raster.fill(x0, bottom - high, x1, bottom, palette.bar);
+      if (high > 0) raster.fill(x0, bottom - high, x1, Math.min(bottom, bottom - Math.min(heightOf(one.low[i]!), high - Math.ceil(ratio))), packed(palette.surface.strong));
+    }
+  }
+}
+
+/** Thin lines where steps begin. */
+function paintSteps(context: CanvasRenderingContext2D, { timeline, frame }: Picture, palette: Colours) {
+  context.fillStyle = palette.surface.strong;
+  context.globalAlpha = 0.35;
+  let last = -LEAST_STEP;
+  for (const step of stepsOf(timeline)) {
+    const x = Math.round(pixelOf(step.start, frame.span, frame.width));
+    if (x < 0 || x > frame.width || x - last < LEAST_STEP) continue;
+    context.fillRect(x, 0, 1, frame.height);
+    last = x;
+  }
+  context.globalAlpha = 1;
+}
+
+const steps = new WeakMap<Timeline, Step[]>();
+
+/** The steps of the first rank that has any: they stand for all. */
+export function stepsOf(timeline: Timeline): Step[] {
+  let known = steps.get(timeline);
+  if (known === undefined) {
+    const rank = timeline.steps[0]?.rank;
+    known = timeline.steps.filter((step) => step.rank === rank);
+    steps.set(timeline, known);
+  }
+  return known;
+}
+
+function paintTexts(context: CanvasRenderingContext2D, lines: Scene['lines'], picture: Picture, palette: Colours, store: Store, top: number) {
+  context.save();
+  context.beginPath();
+  context.rect(0, top, picture.frame.width, top === 0 ? picture.layout.pinnedHeight : picture.frame.height - top);
+  if (lines.length > 0 && (top > 0 || picture.layout.pinnedHeight > 0)) context.clip();
+  context.font = FONT;
+  context.textBaseline = 'middle';
+  for (const line of lines) {
+    for (const row of line.boxes) {
+      for (const box of row) {
+        const x0 = Math.max(0, box.x0);
+        const room = Math.min(picture.frame.width, box.x1) - x0 - 8;
+        if (room < LEAST_TEXT - 8 || box.count > 1) continue;
+        const name = store.name(box.name);
+        if (name === undefined) continue;
+        const words = fitted(context, name, room);
+        if (words === '') continue;
+        const lit = picture.found === null || picture.found.has(box.name);
+        context.fillStyle = !lit ? palette.surface.faint : box.waiting ? palette.surface.text : palette.text[box.family] ?? palette.surface.text;
+        if (box.waiting && lit) backed(context, words, x0 + 4, box.y + 1, palette);
+        context.fillText(words, x0 + 4, box.y + 1 + BOX / 2 + 0.5);
+      }
+    }
+  }
+  context.restore();
+}
+
+/** A plain ground for a text on a hatch. */
+function backed(context: CanvasRenderingContext2D, words: string, x: number, y: number, palette: Colours) {
+  const front = context.fillStyle;
+  context.fillStyle = palette.surface.panel;
+  context.fillRect(x - 2, y + 2, context.measureText(words).width + 4, BOX - 4);
+  context.fillStyle = front;
+}
+
+function paintOverlay(context: CanvasRenderingContext2D, picture: Picture, palette: Colours) {
+  const { frame, layout, timeline } = picture;
+  const x = (time: number) => pixelOf(time, frame.span, frame.width);
+  if (picture.area !== null) paintArea(context, picture, palette, picture.area);
+  for (const mark of picture.marks) {
+    context.fillStyle = palette.surface.select;
+    context.globalAlpha = 0.14;
+    context.fillRect(x(mark.span.from), 0, x(mark.span.to) - x(mark.span.from), frame.height);
+    context.globalAlpha = 1;
+    for (const edge of [mark.span.from, mark.span.to]) context.fillRect(Math.round(x(edge)), 0, 1, frame.height);
+  }
+  if (picture.hover !== null) outline(context, picture.hover.x0, picture.hover.x1, picture.hover.y, palette.surface.text, 1);
+  const boxOf = (place: Place) => {
+    const lane = timeline.lanes[place.lane];
+    const entry = lane === undefined ? undefined : entryOf(layout, lane);
+    if (entry === undefined) return null;
+    const rows = entry.kind === 'lane' ? entry.rows : 1;
+    return { x0: x(place.start), x1: x(place.end), y: screenY(layout, entry, frame.scroll) + (entry.kind === 'lane' ? Math.min(place.row, rows - 1) * ROW : 4) };
+  };
+  const selected = picture.selected === null ? null : boxOf(picture.selected);
+  if (selected === null) return;
+  const links = picture.details?.links ?? [];
+  for (const link of links) {
+    const end = placeIn(link);
+    const other = end === null ? null : boxOf(end);
+    if (other === null) continue;
+    if (link.what === 'same collective') outline(context, other.x0, other.x1, other.y, palette.surface.select, 1.5);
+    else if (picture.arrows) arrow(context, selected, other, palette.surface.select, palette.surface.page);
+  }
+  outline(context, selected.x0, selected.x1, selected.y, palette.surface.select, 2.5);
+}
+
+interface Edges { x0: number; x1: number; y: number }
+
+function outline(context: CanvasRenderingContext2D, x0: number, x1: number, y: number, colour: string, width: number) {
+  context.strokeStyle = colour;
+  context.lineWidth = width;
+  context.strokeRect(x0 - 0.5, y + 0.5, Math.max(3, x1 - x0), BOX + 1);
+}
+
+function arrow(context: CanvasRenderingContext2D, a: Edges, b: Edges, colour: string, ground: string) {
+  const [from, to] = a.x0 <= b.x0 ? [a, b] : [b, a];
+  const [x0, y0, x1, y1] = [from.x0 + Math.min(6, (from.x1 - from.x0) / 2), from.y + BOX / 2 + 1, to.x0, to.y + BOX / 2 + 1];
+  const bend = Math.max(18, Math.abs(x1 - x0) / 3);
+  const path = new Path2D();
+  path.moveTo(x0, y0);
+  path.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1 - 5, y1);
+  for (const [style, width] of [[ground, 4], [colour, 1.75]] as const) {
+    context.strokeStyle = style;
+    context.lineWidth = width;
+    context.stroke(path);
+  }
+  context.fillStyle = colour;
+  context.beginPath();
+  context.moveTo(x1, y1);
+  context.lineTo(x1 - 8, y1 - 4);
+  context.lineTo(x1 - 8, y1 + 4);
+  context.fill();
+}
+
+function paintArea(context: CanvasRenderingContext2D, picture: Picture, palette: Colours, area: Area) {
+  const { frame, layout } = picture;
+  const x0 = pixelOf(area.span.from, frame.span, frame.width);
+  const x1 = pixelOf(area.span.to, frame.span, frame.width);
+  context.fillStyle = palette.surface.accent;
+  for (const line of picture.scene.lines) {
+    if (line.entry.kind !== 'lane' || !area.lanes.has(line.entry.lane.lane)) continue;
+    const top = Math.max(line.y, layout.pinned.includes(line.entry) ? 0 : layout.pinnedHeight);
+    context.globalAlpha = 0.18;
+    context.fillRect(x0, top, x1 - x0, line.y + line.entry.height - top);
+  }
+  context.globalAlpha = 1;
+  context.fillRect(Math.round(x0), 0, 1, frame.height);
+  context.fillRect(Math.round(x1), 0, 1, frame.height);
+}

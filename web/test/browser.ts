@@ -1,0 +1,72 @@
+// A browser on a page that the stand-in server serves, and what every test watches for.
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import type { Run } from '../src/data/types.ts';
+
+export const SHOTS = process.env.SHOTS ?? '../out/pages';
+const TOKEN = 'mock';
+const SAMPLES = new URL('../../examples/samples', import.meta.url).pathname;
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+export interface Site { origin: string; fragment: string; stop: () => void }
+
+/** The real program if STEPSCOPE_PAGE holds the address that it printed, else the stand-in. */
+export async function startSite(answer?: (url: URL) => unknown): Promise<Site> {
+  const printed = process.env.STEPSCOPE_PAGE;
+  if (printed !== undefined && answer === undefined) {
+    const url = new URL(printed);
+    return { origin: url.origin + url.pathname, fragment: url.hash.slice(1), stop: () => {} };
+  }
+  const mock = '../mock/serve.mjs';
+  const { makeServer } = await import(mock) as { makeServer: (folder: string, token: string, extra: object) => Server };
+  const server = makeServer(SAMPLES, TOKEN, { answer });
+  await new Promise<void>((done) => { server.listen(0, '127.0.0.1', done); });
+  const { port } = server.address() as AddressInfo;
+  return { origin: `http://127.0.0.1:${port}/`, fragment: `token=${TOKEN}`, stop: () => { server.close(); server.closeAllConnections(); } };
+}
+
+export const listRuns = async (site: Site): Promise<Run[]> => {
+  const answer = await fetch(`${site.origin}api/runs`, { headers: { Authorization: `Bearer ${site.fragment.replace('token=', '')}` } });
+  return (await answer.json() as { runs: Run[] }).runs;
+};
+
+export const startBrowser = (): Promise<Browser> => {
+  mkdirSync(SHOTS, { recursive: true });
+  return chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--disable-gpu', '--no-sandbox'] });
+};
+
+export interface Watched { page: Page; errors: string[]; foreign: string[] }
+
+export async function openPage(browser: Browser, site: Site, address: string, colorScheme: 'light' | 'dark' = 'light'): Promise<Watched> {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, colorScheme });
+  const watched: Watched = { page, errors: [], foreign: [] };
+  page.on('console', (message) => { if (message.type() === 'error' || message.type() === 'warning') watched.errors.push(message.text()); });
+  page.on('pageerror', (error) => watched.errors.push(String(error.stack)));
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(site.origin) && !/^(data|blob):/.test(url)) watched.foreign.push(url);
+  });
+  await page.goto(`${site.origin}#${address}${address.includes('?') ? '&' : '?'}${site.fragment}`);
+  await settled(page);
+  return watched;
+}
+
+/** Until nothing is being read any more. */
+export async function settled(page: Page) {
+  await page.waitForLoadState('networkidle');
+  await page.waitForFunction(() => document.querySelector('main .waiting') === null, undefined, { timeout: 60_000 });
+  await page.waitForTimeout(250);
+}
+
+/** What axe finds wrong, as lines. */
+export async function axeViolations(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  return page.evaluate(async () => {
+    const { axe } = window as unknown as { axe: { run(where: Document): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> } };
+    const { violations } = await axe.run(document);
+    return violations.map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((node) => `${node.html.slice(0, 160)} — ${node.failureSummary}`).join(' | ')}`);
+  });
+}
