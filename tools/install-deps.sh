@@ -1,13 +1,14 @@
 #!/bin/sh
 # Installs the Debian packages that stepscope is built with, if they are missing.
-#   tools/install-deps.sh [build] [test] [torch] [dev]     default: build
+#   tools/install-deps.sh [build] [test] [torch] [web] [dev]     default: build
 # build: what the program needs; test: also what the tests and the benchmarks need; torch: PyTorch, for the profiler's
-# tests; dev: also clang and its tools.
+# tests; web: the browser for the page's tests; dev: also clang and its tools.
 set -eu
 
 build="g++ make cmake ninja-build pkg-config libboost1.81-dev libfmt-dev libisal-dev libsimdjson-dev libsqlite3-dev zlib1g-dev"
 test="ccache python3 python3-dev python3-venv libgtest-dev libbenchmark-dev libcli11-dev"
 torch="python3-torch libtorch-dev"
+web="chromium"
 dev="clang-19 clang-format-19 libclang-rt-19-dev"
 
 wanted=""
@@ -16,8 +17,9 @@ for group in "${@:-build}"; do
     build) wanted="$wanted $build" ;;
     test) wanted="$wanted $build $test" ;;
     torch) wanted="$wanted $torch" ;;
+    web) wanted="$wanted $web" ;;
     dev) wanted="$wanted $build $test $dev" ;;
-    *) echo "install-deps: '$group' is not a group; the groups are build, test, torch and dev" >&2; exit 2 ;;
+    *) echo "install-deps: '$group' is not a group; the groups are build, test, torch, web and dev" >&2; exit 2 ;;
   esac
 done
 
