@@ -112,6 +112,18 @@ Maker maker_of(const analyze::DeviceUse& device) {
   return device.compute_major > 0 || has(device.name, "NVIDIA") ? Maker::nvidia : Maker::unknown;
 }
 
+/// The rank's longest idle stretches of `cause`, longest first; without a cause those in which the host had
+/// not launched yet.
+std::vector<const analyze::IdleGap*> gaps_of(const Evidence& e, std::optional<IdleCause> cause) {
+  std::vector<const analyze::IdleGap*> gaps = e.mine(e.reports().idle.gaps, "Longest idle stretches");
+  std::erase_if(gaps, [&](const analyze::IdleGap* gap) {
+    const bool late = gap->cause != IdleCause::pending && gap->cause != IdleCause::input &&
+                      gap->cause != IdleCause::sync && gap->cause != IdleCause::refill;
+    return !(cause ? gap->cause == *cause : late);
+  });
+  return gaps;
+}
+
 }  // namespace
 
 std::vector<WaitingCall> waits_of(const Evidence& e) {
@@ -139,14 +151,26 @@ std::vector<WaitingCall> waits_of(const Evidence& e) {
 }
 
 std::string longest_idle(const Evidence& e, std::optional<IdleCause> cause) {
-  for (const analyze::IdleGap* gap : e.mine(e.reports().idle.gaps, "Longest idle stretches")) {
-    const bool late = gap->cause != IdleCause::pending && gap->cause != IdleCause::input &&
-                      gap->cause != IdleCause::sync && gap->cause != IdleCause::refill;
-    if (gap->op.empty() || !(cause ? gap->cause == *cause : late)) continue;
-    return fmt::format("; the longest, {}, ends at {}{}", format_value(gap->length, Unit::ns), gap->op,
-                       gap->step.empty() ? "" : " in step " + gap->step);
-  }
-  return "";
+  const auto gaps = gaps_of(e, cause);
+  const auto gap = std::ranges::find_if(gaps, [](const analyze::IdleGap* one) { return !one->op.empty(); });
+  if (gap == gaps.end()) return "";
+  return fmt::format("; the longest, {}, ends at {}{}", format_value((*gap)->length, Unit::ns), (*gap)->op,
+                     (*gap)->step.empty() ? "" : " in step " + (*gap)->step);
+}
+
+report::Moment longest_idle_moment(const Evidence& e, std::optional<IdleCause> cause) {
+  const auto gaps = gaps_of(e, cause);
+  return gaps.empty() ? report::Moment{} : report::Moment{gaps.front()->start, gaps.front()->length};
+}
+
+report::Moment typical_step_moment(const Evidence& e) {
+  std::vector<const analyze::StepTime*> steps;
+  for (const analyze::StepTime* step : e.mine(e.reports().steps.steps, "Step time by what the time went to"))
+    if (!step->cut_off && step->number != report::kNoInt) steps.push_back(step);
+  if (steps.empty()) return {};
+  const auto middle = steps.begin() + std::ssize(steps) / 2;
+  std::ranges::nth_element(steps, middle, {}, &analyze::StepTime::total);
+  return {(*middle)->host_start, (*middle)->host_end - (*middle)->host_start};
 }
 
 std::string worded(const Evidence& e, std::string_view text) {

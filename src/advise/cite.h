@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "advise/evidence.h"
+#include "report/verdict.h"
 
 namespace stepscope::advise {
 
@@ -35,6 +36,11 @@ std::vector<WaitingCall> waits_of(const Evidence& evidence);
 /// "; the longest, 98.7 µs, ends at aten::embedding in step 1": the longest idle stretch of `cause`; without
 /// a cause, the longest in which the host had not launched yet. "" if there is none.
 std::string longest_idle(const Evidence& evidence, std::optional<IdleCause> cause = std::nullopt);
+
+/// The same stretch, to be shown on the timeline; not known if there is none.
+report::Moment longest_idle_moment(const Evidence& evidence, std::optional<IdleCause> cause = std::nullopt);
+/// The rank's step of median length; not known if no step is complete.
+report::Moment typical_step_moment(const Evidence& evidence);
 
 /// Bytes per second that copies from pinned host memory reach, by the generation of the device.
 double pinned_rate(const Evidence& evidence);

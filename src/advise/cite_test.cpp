@@ -103,6 +103,33 @@ TEST(Cite, TheLongestIdleStretchOfACause) {
   EXPECT_EQ(longest_idle(evidence), "; the longest, 5.00 µs, ends at aten::add in step 2");
   EXPECT_EQ(longest_idle(evidence, IdleCause::alloc), "; the longest, 4.00 µs, ends at aten::empty");
   EXPECT_EQ(longest_idle(evidence, IdleCause::input), "");
+  reports.idle.gaps[1].start = 70;
+  EXPECT_EQ(longest_idle_moment(evidence).start, 70);
+  EXPECT_EQ(longest_idle_moment(evidence).length, 5000);
+  EXPECT_FALSE(longest_idle_moment(evidence, IdleCause::input).known());
+}
+
+TEST(Cite, TheStepOfMedianLengthIsTypical) {
+  Reports reports;
+  EXPECT_FALSE(typical_step_moment(Evidence(reports, 0)).known());
+  const auto step = [&](std::int64_t rank, std::int64_t start, std::int64_t length) {
+    analyze::StepTime time;
+    time.rank = rank;
+    time.number = std::ssize(reports.steps.steps);
+    time.host_start = start;
+    time.host_end = start + length;
+    time.total = length;
+    reports.steps.steps.push_back(time);
+  };
+  step(0, 0, 900);
+  step(0, 1000, 100);
+  step(0, 1200, 200);
+  step(1, 0, 150);
+  step(0, 1500, 5);
+  reports.steps.steps.back().cut_off = true;
+  const report::Moment typical = typical_step_moment(Evidence(reports, 0));
+  EXPECT_EQ(typical.start, 1200);
+  EXPECT_EQ(typical.length, 200);
 }
 
 }  // namespace

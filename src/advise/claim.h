@@ -39,6 +39,7 @@ struct Claim {
   std::string because;              ///< the reason for this confidence
   std::vector<std::string> doubts;  ///< what lowered the confidence afterwards
   std::vector<Proof> evidence;
+  report::Moment at;   ///< the longest instance, if the rule knows it
   std::string remedy;  ///< the concrete API and option
   std::string verify;  ///< what must be different afterwards
   Effort effort = Effort::option;

@@ -120,6 +120,7 @@ std::vector<Claim> claims_of(const Evidence& evidence, Bound bound, const std::v
     auto claim = rule.find(evidence, bound);
     if (!claim) continue;
     claim->remedy = worded(evidence, claim->remedy);
+    if (!claim->at.known()) claim->at = typical_step_moment(evidence);
     doubt(*claim, permission.doubt, health);
     claims.push_back(std::move(*claim));
   }

@@ -85,6 +85,7 @@ std::optional<LongStep> longest_step(const Evidence& e, bool device) {
   found.beyond /= std::ssize(steps);
   found.name = longest->name();
   found.number = longest->number;
+  found.at = {longest->host_start, longest->host_end - longest->host_start};
   found.late = late_in(e, longest->number);
   find_growth(found, *longest, steps, device);
   return found;

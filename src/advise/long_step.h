@@ -6,6 +6,7 @@
 #include <string>
 
 #include "advise/evidence.h"
+#include "report/verdict.h"
 
 namespace stepscope::advise {
 
@@ -15,6 +16,7 @@ struct LongStep {
   std::int64_t number = 0;   ///< of the step
   std::int64_t length = 0;   ///< on the device, or on the host if no device is recorded
   std::int64_t median = 0;   ///< of all steps
+  report::Moment at;         ///< where the host ran it
   std::int64_t beyond = 0;   ///< what all long steps take beyond the median, spread over all steps
   analyze::StepRole role{};  ///< the part that grew most
   std::string grown;         ///< "compute kernels grew by 3 ms"

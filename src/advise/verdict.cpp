@@ -170,6 +170,7 @@ report::Finding said(Ranked f, bool per_step) {
           f.confidence,
           std::move(because),
           std::move(f.claim.evidence),
+          f.claim.at,
           std::move(f.claim.remedy),
           std::move(f.claim.verify)};
 }

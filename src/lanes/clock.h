@@ -27,6 +27,8 @@ class ToRun {
       return bent(of_file);
     return moved(of_file, add_);
   }
+  /// Ns of the run per ns of the file.
+  double rate() const { return 1 - map_.drift; }
 
  private:
   static Time moved(Time time, Time by) {

@@ -17,6 +17,18 @@ void put_clock(Json& json, const RunClock& clock) {
   json.close(']').close('}');
 }
 
+void put_ranks(Json& json, const Run& run) {
+  json.key("ranks").open('[');
+  for (std::size_t q = 0; q < run.trace.ranks.size(); ++q) {
+    const ToRun& to_run = run.clock.of_rank[q];
+    const trace::Rank& rank = run.trace.ranks[q];
+    const Time begin = rank.first_start == trace::kNoTime ? 0 : rank.first_start;
+    json.open('{').key("rank").number(number_of(rank)).key("begin").number(to_run(begin));
+    json.key("rate").real(to_run.rate()).close('}');
+  }
+  json.close(']');
+}
+
 void put_steps(Json& json, const Run& run) {
   std::size_t left = kMaxSteps, more = 0;
   json.key("steps").open('[');
@@ -61,6 +73,7 @@ std::string summary_json(const Run& run) {
   Json json;
   json.open('{').key("end").number(run.end).key("names").number(run.names.size());
   put_clock(json, run.clock);
+  put_ranks(json, run);
   put_steps(json, run);
   json.key("lanes").open('[');
   for (LaneId id = 0; id < run.lanes.all.size(); ++id) put_lane(json, run, id);

@@ -28,15 +28,28 @@ std::int64_t world_size_in(std::string_view head) {
   return number;
 }
 
+/// A list or an object that names no member of a trace. A damaged file is not called that.
+bool is_other_json(std::string_view head) {
+  const std::size_t begin = head.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos || (head[begin] != '{' && head[begin] != '[')) return false;
+  constexpr std::string_view kMembers[] = {"\"traceEvents\"", "\"ph\"", "\"schemaVersion\"",
+                                           "\"distributedInfo\"", "\"stepscope.merge\""};
+  return !is_execution_trace(head) && std::ranges::none_of(kMembers, [&](std::string_view member) {
+    return head.find(member) != std::string_view::npos;
+  });
+}
+
 }  // namespace
 
-bool is_of_several(const std::string& path) {
-  if (rank_in_name(path) >= 0) return true;
+JobFile look_at(const std::string& path) {
   auto source = open_bytes(path);
-  if (!source) return false;
+  if (!source) return JobFile::alone;
   const std::string head = peek(*source, kJobHead);
-  if (head.starts_with(kMergedStart)) return false;  // holds all ranks itself
-  return is_execution_trace(head) || record::is_recording(head) || world_size_in(head) > 1;
+  if (is_other_json(head)) return JobFile::other;
+  if (head.starts_with(kMergedStart)) return JobFile::alone;  // holds all ranks itself
+  const bool several = rank_in_name(path) >= 0 || is_execution_trace(head) || record::is_recording(head) ||
+                       world_size_in(head) > 1;
+  return several ? JobFile::of_several : JobFile::alone;
 }
 
 }  // namespace stepscope::read

@@ -60,6 +60,9 @@ const Sheet<FindingRow> kFindings{
      {"confidence", named_of_finding<&Finding::confidence>, Role::value},
      {"because", of_finding<&Finding::because>, Role::detail},
      {"evidence", [](const FindingRow& r) { return text_of(r.finding->evidence); }, Role::detail},
+     {"at_start", [](const FindingRow& r) { return r.finding->at.start; }, Unit::ns, Role::detail},
+     {"at_length", [](const FindingRow& r) { return r.finding->at.known() ? r.finding->at.length : kNoInt; },
+      Unit::ns, Role::detail},
      {"remedy", of_finding<&Finding::remedy>, Role::value},
      {"verify", of_finding<&Finding::verify>, Role::detail}}};
 

@@ -68,6 +68,12 @@ std::string text_of(const Proof& proof);
 /// The pieces, separated by semicolons.
 std::string text_of(const std::vector<Proof>& proofs);
 
+/// A stretch of a rank's recording: ns, `start` since the first event of its file.
+struct Moment {
+  std::int64_t start = kNoInt, length = 0;
+  bool known() const { return start != kNoInt; }
+};
+
 /// One cause, what it costs, how sure that is, what to change and how to check.
 struct Finding {
   RuleId id{};
@@ -81,6 +87,7 @@ struct Finding {
   Confidence confidence = Confidence::low;
   std::string because;  ///< why this confidence
   std::vector<Proof> evidence;
+  Moment at;  ///< where the timeline shows it: the longest instance that is known, else a typical step
   std::string remedy;  ///< the concrete API and option
   std::string verify;  ///< what must be different afterwards
 };

@@ -8,13 +8,13 @@
 #include <set>
 
 #include "read/files.h"
-#include "read/job_files.h"
 #include "serve/fingerprint.h"
 
 namespace stepscope::serve {
 namespace {
 
 namespace fs = std::filesystem;
+using read::JobFile;
 
 /// A file in a folder may be a link, but not to a place outside of that folder.
 bool stays_inside(const fs::path& file, const fs::path& folder) {
@@ -74,11 +74,11 @@ Result<RunFinder> RunFinder::below(std::vector<std::string> paths) {
   return RunFinder(std::move(paths));
 }
 
-bool RunFinder::is_of_several(const std::string& file) {
+read::JobFile RunFinder::look_at(const std::string& file) {
   const auto stamp = stamp_of({file});
-  if (!stamp) return false;
-  const auto [known, is_new] = of_several_.try_emplace(stamp->hash, false);
-  if (is_new) known->second = read::is_of_several(file);
+  if (!stamp) return read::JobFile::other;
+  const auto [known, is_new] = looked_at_.try_emplace(stamp->hash, read::JobFile::alone);
+  if (is_new) known->second = read::look_at(file);
   return known->second;
 }
 
@@ -88,9 +88,11 @@ std::vector<FoundRun> RunFinder::below_folder(const std::string& folder) {
   if (!files) return runs;  // none yet
   std::map<std::string, std::vector<std::string>> by_folder;
   for (const std::string& file : *files)
-    if (stays_inside(file, folder)) by_folder[fs::path(file).parent_path().string()].push_back(file);
+    if (stays_inside(file, folder) && look_at(file) != JobFile::other)
+      by_folder[fs::path(file).parent_path().string()].push_back(file);
   for (auto& [parent, inside] : by_folder) {
-    if (std::ranges::any_of(inside, [this](const std::string& file) { return is_of_several(file); })) {
+    if (std::ranges::any_of(
+            inside, [this](const std::string& file) { return look_at(file) == JobFile::of_several; })) {
       add(runs, run_of(name_below(parent, folder), std::move(inside)));
       continue;
     }

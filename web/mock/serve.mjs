@@ -72,7 +72,8 @@ export function makeServer(folder, token, extra = {}) {
     const data = dataOf(run);
     switch (what) {
       case 'timeline': return JSON.stringify({
-        end: data.end, names: data.names.length, clock: { aligned: true, error_ns: 900, own: [] }, steps: data.steps, more_steps: 0, more_lanes: 0,
+        end: data.end, names: data.names.length, clock: { aligned: true, error_ns: 900, own: [] },
+        ranks: [...new Set(data.lanes.map((lane) => lane.rank))].map((rank) => ({ rank, begin: 0, rate: 1 })), steps: data.steps, more_steps: 0, more_lanes: 0,
         lanes: data.lanes.map(({ list, ...lane }) => ({ ...lane, hidden: 0 })), counters: data.counters.map(({ lanes, ...counter }) => counter),
       });
       case 'names': return JSON.stringify(data.names.slice(Number(name) * 4096, (Number(name) + 1) * 4096));

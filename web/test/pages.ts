@@ -7,7 +7,7 @@ import { axeViolations, listRuns, openPage, settled, SHOTS, startBrowser, startS
 const site = await startSite();
 const runs = await listRuns(site);
 /** The number of the sample of that name. */
-const sample = (name: string, among = runs): number => among.find((one) => one.name.startsWith(name) && !one.name.includes('truth'))!.run;
+const sample = (name: string, among = runs): number => among.find((one) => one.name.startsWith(name))!.run;
 const RANKS = sample('generated_exposed_comm');
 const STACKS = sample('transformer_stacks_memory');
 const HEALTHY = sample('generated_healthy');
@@ -106,6 +106,18 @@ test('a view survives its link', async () => {
   await settled(page);
   expect(page.url()).toBe(link);
   expect(await page.locator('[role=tab][aria-selected=true]').first().innerText()).toBe('Area');
+  await page.close();
+});
+
+test('a finding leads to its place in the timeline', async () => {
+  const { page, errors } = await openPage(browser, site, `/verdict?run=${SLOW}`);
+  await page.locator('.finding a', { hasText: 'in the timeline' }).first().click();
+  await settled(page);
+  await page.waitForURL(/area=/);
+  const [from, to] = /area=(\d+),(\d+)/.exec(page.url())!.slice(1).map(Number);
+  expect(to! - from!).toBeGreaterThan(1_000_000);
+  expect(await page.locator('[role=tabpanel]').last().innerText()).toContain('enumerate(DataLoader)');
+  expect(errors).toEqual([]);
   await page.close();
 });
 

@@ -66,6 +66,7 @@ Claim late_claim(const Evidence& e, RuleId id, std::int64_t late, std::string ti
                                   IdleCause::runtime, IdleCause::untraced}) +
                 (e.fact(&Facts::complete_steps) > 0 ? " per step" : " in the recording") + longest_idle(e)),
       see::launches("by stream" + room_for_more(e))};
+  f.at = longest_idle_moment(e);
   f.verify = "The idle share falls, graph launches appear, kernels start more than 10 µs after their launch.";
   f.effort = Effort::one_line;
   return f;

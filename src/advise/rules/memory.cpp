@@ -40,6 +40,7 @@ std::optional<Claim> allocation(const Evidence& e, Bound) {
   f.because = "a warm caching allocator makes no such calls";
   f.evidence = {
       see::idle(fmt::format("cause alloc, {}{}", per_step(e, cost), longest_idle(e, IdleCause::alloc)))};
+  f.at = longest_idle_moment(e, IdleCause::alloc);
   f.remedy =
       "Remove empty_cache() from the loop; PYTORCH_ALLOC_CONF=expandable_segments:True "
       "(PYTORCH_CUDA_ALLOC_CONF before PyTorch 2.9); keep shapes fixed.";

@@ -83,6 +83,7 @@ std::optional<Claim> step_outlier(const Evidence& e, Bound bound) {
   f.evidence = {see::steps(
       fmt::format("device_length of step {}{}; spread over all steps, such outliers cost {} per step", step,
                   grown_op(e, longest->number), ns(longest->beyond)))};
+  f.at = longest->at;
   f.remedy = remedy_of(*longest, bound);
   f.verify = "No step exceeds the median by more than 10 %.";
   f.effort = Effort::code;

@@ -61,6 +61,7 @@ Claim wait_claim(const Evidence& e, RuleId id, const Waits& waits, std::string t
                           dearest.where.empty() ? "" : ", and the line is recorded");
   f.evidence = {see::synchronizations(dearest.detail),
                 see::idle(fmt::format("causes sync and refill, {}", per_step(e, waits.cost)))};
+  f.at = longest_idle_moment(e, IdleCause::sync);
   f.remedy = dearest.remedy;
   f.verify = "`stepscope show synchronizations` no longer lists the call with a cost.";
   f.effort = Effort::one_line;

@@ -46,6 +46,8 @@ export interface Timeline {
   names: number;
   /** `own`: ranks whose clock could not be aligned with the others. */
   clock: { aligned: boolean; error_ns: number; own?: number[] };
+  /** Where each rank's file begins, and ns here per ns of its file. */
+  ranks: { rank: number; begin: number; rate: number }[];
   steps: Step[];
   more_steps?: number;
   lanes: Lane[];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatAddress, formatSpan, onPage, parseAddress, parseSpan } from './link.ts';
+import { formatAddress, formatMoment, formatSpan, onPage, parseAddress, parseMoment, parseSpan } from './link.ts';
 
 const parse = (fragment: string) => parseAddress(fragment, ['verdict', 'timeline'], 'verdict');
 
@@ -30,4 +30,9 @@ test('another page keeps the scope only', () => {
 test('spans are whole, and in order', () => {
   expect(parseSpan(formatSpan(1.5, 9.2))).toEqual({ from: 1, to: 10 });
   for (const bad of [undefined, '', '5', '5,5', '9,5', 'a,b', '1,2,3']) expect(parseSpan(bad)).toBeNull();
+});
+
+test('a moment is read as it was written', () => {
+  for (const rank of [null, 0, 12]) expect(parseMoment(formatMoment({ rank, start: 5, length: 0 }))).toEqual({ rank, start: 5, length: 0 });
+  for (const bad of [undefined, '', 'r1', 'r1,2', 'r1,2,-3', 'r1,2,3,4', '1,2,3']) expect(parseMoment(bad)).toBeNull();
 });

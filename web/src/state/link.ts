@@ -6,7 +6,7 @@ export interface Address { page: string; params: Record<string, string> }
 export const PARAMS = {
   run: 'run', base: 'run to compare with', steps: 'steps', tab: 'tab', sort: 'sort column', filter: 'filter', row: 'row',
   t: 'span of time', sel: 'selected event', area: 'selected area', pin: 'pinned lanes', closed: 'closed groups',
-  open: 'opened lanes', q: 'search', flow: 'flow arrows', step: 'step', marks: 'marks', group: 'grouping', file: 'source file',
+  open: 'opened lanes', q: 'search', flow: 'flow arrows', step: 'step', at: 'moment', marks: 'marks', group: 'grouping', file: 'source file',
   line: 'source line',
 } as const;
 export type Param = keyof typeof PARAMS;
@@ -63,5 +63,13 @@ export function parseSpan(value: string | undefined): { from: number; to: number
   return from < to ? { from, to } : null;
 }
 export const formatSpan = (from: number, to: number) => `${Math.floor(from)},${Math.ceil(to)}`;
+
+/** A stretch of one rank's recording, as answers give it: ns, `start` since the first event of its file. `rank` is null in a run of one. */
+export interface Moment { rank: number | null; start: number; length: number }
+export const formatMoment = ({ rank, start, length }: Moment) => `r${rank ?? ''},${start},${length}`;
+export function parseMoment(value: string | undefined): Moment | null {
+  const match = /^r(\d*),(-?\d+),(\d+)$/.exec(value ?? '');
+  return match === null ? null : { rank: match[1] === '' ? null : Number(match[1]), start: Number(match[2]), length: Number(match[3]) };
+}
 
 export const parseList = (value: string | undefined) => (value ? value.split(',') : []);

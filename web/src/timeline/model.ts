@@ -3,7 +3,7 @@ import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { DataSource } from '../data/source.ts';
 import { placeIn, type Drawn, type EventDetails, type Place, type Run, type Search, type Timeline } from '../data/types.ts';
 import { change, ignored, param, said } from '../state/app.ts';
-import { formatSpan, parseList, parseSpan } from '../state/link.ts';
+import { formatSpan, parseList, parseMoment, parseSpan } from '../state/link.ts';
 import { formatValue } from '../words/units.ts';
 import { entryOf, groupKey, isPinned, layOut, ROW, type Layout } from './layout.ts';
 import { Motion } from './motion.ts';
@@ -16,6 +16,7 @@ import { bounded, lengthOf, moved, widened, type Span } from './view.ts';
 const LINK_AFTER_MS = 300;
 const MAX_AREA_LANES = 256; // of one question
 const OPEN_RANKS = 8; // of many ranks, those that are open at first
+const AROUND_MOMENT = 0.75; // beside a moment, as a share of its length
 const AROUND = 0.6; // room beside an event that fills the view
 
 const ranksOf = (timeline: Timeline) => new Set(timeline.lanes.map((lane) => lane.rank)).size;
@@ -83,6 +84,7 @@ export class Model {
     const step = stepsOf(timeline).find((one) => String(one.number) === param('step'));
     this.span.value = bounded(parseSpan(param('t')) ?? (step ? widened({ from: step.start, to: step.end }, 0.05) : { from: 0, to: timeline.end }), timeline.end);
     this.readArea();
+    this.showMoment();
     const event = /^r(\d+)\.(\d+)$/.exec(param('sel') ?? '');
     if (event === null) this.selected.value = this.details.value = null;
     else void this.selectById(Number(event[1]), Number(event[2]), { show: param('t') === undefined });
@@ -97,6 +99,20 @@ export class Model {
     this.tab.value = 'area';
   }
 
+  /** Selects a moment that a finding or a row of a table leads to, on the lanes of its rank. */
+  private showMoment() {
+    const moment = parseMoment(param('at'));
+    if (moment === null) return;
+    const clock = this.timeline.ranks.find((one) => moment.rank === null || one.rank === moment.rank);
+    if (clock === undefined) return void (ignored.value = [...ignored.peek(), `rank ${moment.rank}, which is not in this run`]);
+    const from = clock.begin + Math.round(moment.start * clock.rate);
+    const span = { from, to: from + Math.max(1, Math.round(moment.length * clock.rate)) };
+    this.span.value = bounded(widened(span, AROUND_MOMENT), this.timeline.end);
+    this.area.value = { span, lanes: new Set(this.timeline.lanes.filter((lane) => lane.rank === clock.rank).map((lane) => lane.lane)) };
+    this.tab.value = 'area';
+    this.keepLink();
+  }
+
   /** Writes the view into the address, once it is still. */
   keepLink(how: 'push' | 'replace' = 'replace') {
     clearTimeout(this.linkTimer);
@@ -109,7 +125,7 @@ export class Model {
       const keys = chosen === null || chosen.lanes.size === timeline.lanes.length ? []
         : timeline.lanes.filter((lane) => chosen.lanes.has(lane.lane)).map((lane) => lane.key);
       change({
-        t: whole ? undefined : formatSpan(span.from, span.to), step: undefined,
+        t: whole ? undefined : formatSpan(span.from, span.to), step: undefined, at: undefined,
         sel: place === null ? undefined : `r${place.rank}.${place.id}`,
         area: chosen === null ? undefined : [formatSpan(chosen.span.from, chosen.span.to), ...keys].join(','),
         pin: this.pinned.peek().join(','), closed: this.closed.peek().join(',') || (ranksOf(timeline) > OPEN_RANKS ? 'none' : undefined), open: this.opened.peek().join(','),

@@ -7,7 +7,7 @@ import type { Held, Store } from './store.ts';
 
 const lane = (number: number, rank = 0, rows = 2): Lane => ({
   lane: number, key: `r${rank}/t${number}`, rank, side: 'host', role: 'main', name: 'main', title: 'main', rows, events: 9 });
-const timeline = (lanes: Lane[]): Timeline => ({ end: 4096, names: 9, clock: { aligned: true, error_ns: 0 }, steps: [], lanes, counters: [] });
+const timeline = (lanes: Lane[]): Timeline => ({ end: 4096, names: 9, clock: { aligned: true, error_ns: 0 }, ranks: [], steps: [], lanes, counters: [] });
 const wishes = { pinned: [], closed: [], opened: [] };
 
 interface Box { row: number; id: number; begin: number; end: number; flags?: number; count?: number }

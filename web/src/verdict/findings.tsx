@@ -1,7 +1,8 @@
 // Findings, ranked by what they save, each with what to do, why, how sure, and how to check.
 import { useState } from 'preact/hooks';
 import type { Report } from '../data/types.ts';
-import { param, run, change, scope, source } from '../state/app.ts';
+import { change, hrefTo, param, run, scope, source } from '../state/app.ts';
+import { formatMoment } from '../state/link.ts';
 import { Answer } from '../shell/answer.tsx';
 import { TableCard } from '../table/card.tsx';
 import { whenWords, type Finding } from './model.ts';
@@ -63,7 +64,11 @@ function Card({ finding, number, open }: { finding: Finding; number: number; ope
       </header>
       {finding.remedy !== '' && <p class="remedy"><b>Do</b> {finding.remedy}</p>}
       {finding.aside !== '' && <p class="faint">{finding.aside}</p>}
-      <p class="proofs"><b>See</b> <Proofs proofs={finding.evidence} /></p>
+      <p class="proofs">
+        <b>See</b>{' '}
+        {finding.at !== null && <><a href={hrefTo('timeline', { at: formatMoment(finding.at) })}>it in the timeline</a>; </>}
+        <Proofs proofs={finding.evidence} />
+      </p>
       <details open={open || asked}>
         <summary>Why, and how to check</summary>
         <dl class="facts-list">

@@ -1,6 +1,7 @@
 // The verdict of a report: its tables "Verdict", "Findings" and "Health" as the page shows them.
 import { number, records, reportNamed, tableNamed, text, type Row } from '../data/table.ts';
 import type { Reports } from '../data/types.ts';
+import type { Moment } from '../state/link.ts';
 import { formatRange } from '../words/units.ts';
 
 export interface Proof { analysis: string; what: string }
@@ -15,6 +16,8 @@ export interface Finding {
   confidence: string;
   because: string;
   evidence: Proof[];
+  /** Where the timeline shows it. */
+  at: Moment | null;
   remedy: string;
   verify: string;
 }
@@ -39,12 +42,17 @@ export function proofsOf(evidence: string): Proof[] {
   });
 }
 
+function momentOf(row: Row): Moment | null {
+  const [start, length] = [number(row.at_start), number(row.at_length)];
+  return start === null || length === null ? null : { rank: text(row.of_rank) === '' ? null : Number(row.of_rank), start, length };
+}
+
 function findingOf(row: Row): Finding {
   return {
     rank: text(row.of_rank), id: text(row.id), title: text(row.title), per: text(row.per),
     saving: formatRange(number(row.saving_low), number(row.saving_high), 'ns'),
     when: text(row.when), aside: text(row.aside), confidence: text(row.confidence), because: text(row.because),
-    evidence: proofsOf(text(row.evidence)), remedy: text(row.remedy), verify: text(row.verify),
+    evidence: proofsOf(text(row.evidence)), at: momentOf(row), remedy: text(row.remedy), verify: text(row.verify),
   };
 }
 
