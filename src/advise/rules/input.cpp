@@ -63,10 +63,12 @@ bool comes_in_bursts(const Evidence& e, const std::vector<LoaderWait>& waits) {
              kBurstMedian;
 }
 
-/// The longest of the waits; not known if there is none.
-report::Moment longest_of(const std::vector<LoaderWait>& waits) {
-  const auto longest = std::ranges::max_element(waits, {}, &LoaderWait::length);
-  return longest == waits.end() ? report::Moment{} : report::Moment{longest->start, longest->length};
+/// The wait that is longer than `share` of the others; not known if there is none.
+report::Moment wait_at(double share, std::vector<LoaderWait> waits) {
+  if (waits.empty()) return {};
+  std::ranges::sort(waits, {}, &LoaderWait::length);
+  const LoaderWait& wait = waits[static_cast<std::size_t>(share * static_cast<double>(waits.size() - 1))];
+  return {wait.start, wait.length};
 }
 
 /// Waits for the first batch of restarted workers: long waits after the end of a loop. That end is an earlier
@@ -118,7 +120,7 @@ std::optional<Claim> worker_restart(const Evidence& e, Bound) {
   f.confidence = Confidence::medium;
   f.because = "each of these waits follows the end of a loop over the loader";
   f.evidence = {see::input_wait(fmt::format("each wait; {}", per_step(e, cost)))};
-  f.at = longest_of(starts);
+  f.at = wait_at(1, starts);
   f.remedy = "DataLoader(..., persistent_workers=True), made once for all epochs.";
   f.verify = "The first wait of an epoch is as short as the others.";
   return f;
@@ -145,7 +147,7 @@ std::optional<Claim> bursts(const Evidence& e, Bound bound) {
           by_workers(e));
   save(f, cost / e.steps(), kBurstLeast, kBurstMost);
   f.seen = longs;
-  f.at = longest_of(waits);
+  f.at = wait_at(1, waits);
   f.confidence = Confidence::low;
   f.because =
       "half of the waits are far shorter than the mean; this file does not show why single batches are late";
@@ -265,7 +267,7 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
     f.evidence = {see::input_wait(loading)};
   else
     f.evidence = {see::idle("cause input, " + loading), see::input_wait("per step")};
-  f.at = longest_of(waits);
+  f.at = wait_at(0.5, waits);  // the first one is longer than usual
   if (host_only)
     f.because = fmt::format(
         "the loader's range is in the file; no device is recorded{}",
