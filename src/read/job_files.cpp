@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/byte_source.h"
+#include "base/text.h"
 #include "read/blocks.h"
 #include "read/execution_trace/execution_trace.h"
 #include "read/merged/file.h"
@@ -28,15 +29,29 @@ std::int64_t world_size_in(std::string_view head) {
   return number;
 }
 
+/// "" if it cannot be read.
+std::string head_of(const std::string& path) {
+  auto source = open_bytes(path);
+  return source ? peek(*source, kJobHead) : "";
+}
+
 }  // namespace
 
 bool is_of_several(const std::string& path) {
   if (rank_in_name(path) >= 0) return true;
-  auto source = open_bytes(path);
-  if (!source) return false;
-  const std::string head = peek(*source, kJobHead);
+  const std::string head = head_of(path);
   if (head.starts_with(kMergedStart)) return false;  // holds all ranks itself
   return is_execution_trace(head) || record::is_recording(head) || world_size_in(head) > 1;
+}
+
+bool is_other_json(const std::string& path) {
+  constexpr std::string_view kOfRecordings[] = {"\"traceEvents\"", "\"ph\"", "\"schemaVersion\"",
+                                                "\"deviceProperties\"", "\"distributedInfo\""};
+  const std::string head = head_of(path);
+  const std::string_view text = trimmed(head);
+  return (text.starts_with('{') || text.starts_with('[')) && !head.starts_with(kMergedStart) &&
+         !is_execution_trace(head) &&
+         std::ranges::none_of(kOfRecordings, [&](std::string_view word) { return has(head, word); });
 }
 
 }  // namespace stepscope::read

@@ -1,4 +1,4 @@
-// Which files belong together, known before they are read.
+// What a file is, and which belong together, known before they are read.
 #pragma once
 
 #include <string>
@@ -9,5 +9,8 @@ namespace stepscope::read {
 /// rank of several, adds to other files' ops (an execution trace), or is a recording of our own, whose
 /// processes share a folder.
 bool is_of_several(const std::string& path);
+
+/// Whether a file's first bytes are JSON that names nothing which recordings have: settings, a vocabulary.
+bool is_other_json(const std::string& path);
 
 }  // namespace stepscope::read

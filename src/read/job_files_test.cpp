@@ -40,6 +40,7 @@ TEST_F(JobFiles, SayNothing) {
         R"({"distributedInfo": {"world_size": }, "x": 2})", R"({"world_size": 2})"})
     EXPECT_FALSE(is_said_by("a.json", text)) << text;
   EXPECT_FALSE(is_of_several("/nonexistent"));
+  EXPECT_FALSE(is_other_json("/nonexistent"));
 }
 
 }  // namespace

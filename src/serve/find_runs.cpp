@@ -74,11 +74,14 @@ Result<RunFinder> RunFinder::below(std::vector<std::string> paths) {
   return RunFinder(std::move(paths));
 }
 
-bool RunFinder::is_of_several(const std::string& file) {
+RunFinder::Kind RunFinder::kind_of(const std::string& file) {
   const auto stamp = stamp_of({file});
-  if (!stamp) return false;
-  const auto [known, is_new] = of_several_.try_emplace(stamp->hash, false);
-  if (is_new) known->second = read::is_of_several(file);
+  if (!stamp) return {};
+  const auto [known, is_new] = kinds_.try_emplace(stamp->hash);
+  if (is_new) {
+    const bool is_of_several = read::is_of_several(file);
+    known->second = {is_of_several, !is_of_several && read::is_other_json(file)};
+  }
   return known->second;
 }
 
@@ -88,9 +91,11 @@ std::vector<FoundRun> RunFinder::below_folder(const std::string& folder) {
   if (!files) return runs;  // none yet
   std::map<std::string, std::vector<std::string>> by_folder;
   for (const std::string& file : *files)
-    if (stays_inside(file, folder)) by_folder[fs::path(file).parent_path().string()].push_back(file);
+    if (stays_inside(file, folder) && !kind_of(file).is_other)
+      by_folder[fs::path(file).parent_path().string()].push_back(file);
   for (auto& [parent, inside] : by_folder) {
-    if (std::ranges::any_of(inside, [this](const std::string& file) { return is_of_several(file); })) {
+    if (std::ranges::any_of(inside,
+                            [this](const std::string& file) { return kind_of(file).is_of_several; })) {
       add(runs, run_of(name_below(parent, folder), std::move(inside)));
       continue;
     }

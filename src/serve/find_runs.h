@@ -27,8 +27,8 @@ struct FoundRun {
 };
 
 /// Looks below paths, as often as asked. In a folder where a file says that it is one of several ranks of a
-/// job, all files are one run; elsewhere each file is one. Files that a link places outside of its folder are
-/// left out.
+/// job, all files are one run; elsewhere each file is one. JSON that is no recording is left out, and so are
+/// files that a link places outside of their folder.
 class RunFinder {
  public:
   /// An Error if a path does not exist or is neither a file nor a folder.
@@ -38,10 +38,13 @@ class RunFinder {
  private:
   explicit RunFinder(std::vector<std::string> paths) : paths_(std::move(paths)) {}
   std::vector<FoundRun> below_folder(const std::string& folder);
-  bool is_of_several(const std::string& file);
+  struct Kind {
+    bool is_of_several, is_other;
+  };
+  Kind kind_of(const std::string& file);
 
   std::vector<std::string> paths_;
-  std::map<std::string, bool> of_several_;  // by a file's hash
+  std::map<std::string, Kind> kinds_;  // by a file's hash
 };
 
 }  // namespace stepscope::serve
