@@ -43,8 +43,9 @@ async function frameOfPage(page) {
 }
 
 async function seen(frame) {
-  await frame.locator('main .waiting').waitFor({ state: 'detached' });
+  const main = frame.locator(await frame.locator(LINKS).count() > 0 ? '#page main' : 'main');
+  await frame.waitForFunction(() => document.querySelector('p.waiting') === null);
   await frame.page().waitForTimeout(500);
-  return { view: await frame.locator('main').getAttribute('class'), text: await frame.locator('main').innerText(),
+  return { view: await main.getAttribute('class'), text: await main.innerText(),
     failures: await frame.locator('.failure').count() };
 }
