@@ -9,13 +9,14 @@
     trace.events(kind="kernel", name="gemm")            # the events themselves; trace.sql() queries them
     stepscope.diff(trace, stepscope.open("b.json.gz"))  # what changed, beyond noise
 
-In a notebook, reports, pages and tables draw themselves.
+In a notebook, reports, pages and tables draw themselves, and ``trace.show("timeline")`` is the page.
 """
 
 from stepscope._ask import Analysis, Param, analyses
 from stepscope._core import version as __version__
 from stepscope._column import Column
 from stepscope._errors import Error, FilePermissionError, MissingFileError, UsageError
+from stepscope._frame import Frame
 from stepscope._report import Gate, Page, Report, Validation
 from stepscope._table import Table
 from stepscope._trace import Device, Merged, Rank, Trace, diff, explain, gate, merge, open, rules
@@ -26,6 +27,7 @@ __all__ = [
     "Device",
     "Error",
     "FilePermissionError",
+    "Frame",
     "Gate",
     "Merged",
     "MissingFileError",

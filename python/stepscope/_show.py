@@ -6,10 +6,11 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from stepscope._ask import Analysis, Param, analyses
+from stepscope._frame import Frame
 
 if TYPE_CHECKING:
     from stepscope._report import Report
-    from stepscope._trace import Trace
+    from stepscope._trace import Steps, Trace
 
 
 class _Type(str):
@@ -43,10 +44,21 @@ def doc_of(analysis: Analysis) -> str:
 
 
 class Show:
-    """Each analysis as a method: ``trace.show.kernels(top=5)``. ``help(trace.show.kernels)`` explains its columns."""
+    """Each analysis as a method: ``trace.show.kernels(top=5)``. ``help(trace.show.kernels)`` explains its columns.
+
+    Called, the page itself in a notebook: ``trace.show("timeline")``.
+    """
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
+
+    def __call__(self, view: str = "verdict", *, height: int = 800, step: Steps = None, top: int | None = None,
+                 **file: Any) -> Frame:
+        """The page in a notebook's cell: a view's name, or what follows the ``#/`` of its address.
+
+        ``height`` is in pixels. ``file`` are options of :meth:`stepscope.Page.to_html`.
+        """
+        return Frame(self._trace.report(step=step, top=top), view, height, file)
 
     def __repr__(self) -> str:
         return f"<the analyses of {self._trace!r}: {', '.join(one.name for one in analyses())}>"
@@ -73,9 +85,12 @@ def stub() -> str:
     """This module's types, for editors and type checkers; the build writes them to _show.pyi."""
     names = ", ".join(repr(one.name) for one in analyses())
     out = ['"""Made from the params that the engine declares."""', "", "from collections.abc import Iterable",
-           "from typing import Literal", "", "from stepscope._report import Report", "from stepscope._trace import Trace",
+           "from typing import Any, Literal", "", "from stepscope._frame import Frame", "from stepscope._report import Report",
+           "from stepscope._trace import Steps, Trace",
            "", f"AnalysisName = Literal[{names}]", "", "class Show:", f'    """{Show.__doc__}"""', "",
-           "    def __init__(self, trace: Trace) -> None: ..."]
+           "    def __init__(self, trace: Trace) -> None: ...",
+           "    def __call__(self, view: str = ..., *, height: int = ..., step: Steps = ..., top: int | None = ..., **file: Any) -> Frame:",
+           f'        """{Show.__call__.__doc__}"""', "        ..."]
     for one in analyses():
         params = "".join(f", {param.name}: {_type_of(param)} = ..." for param in params_of(one))
         text = doc_of(one).replace("\\", "\\\\").replace('"""', '\\"\\"\\"').replace("\n", "\n        ")

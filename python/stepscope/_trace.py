@@ -133,7 +133,8 @@ class Trace:
 
     @property
     def show(self) -> Show:
-        """Every analysis as a method with its params: ``trace.show.kernels(top=5)``."""
+        """Every analysis as a method with its params: ``trace.show.kernels(top=5)``. ``trace.show("timeline")`` is the page in a
+        notebook."""
         return Show(self)
 
     def analyze(self, name: AnalysisName | str, **params: Any) -> Report:

@@ -164,12 +164,16 @@ inline constexpr Flag kSourceRoot = {
     "DIR"};
 inline constexpr Flag kNoToken = {
     {"no-token", ParamType::flag, "", "", "answer every program and user of this machine; not with --bind"}};
+inline constexpr Flag kEmbed = {{"embed", ParamType::flag, "", "",
+                                 "for a program that shows the page in a frame of its own origin: allows "
+                                 "that frame, and ends with the end "
+                                 "of standard input"}};
 inline constexpr Flag kOpenBrowser = {{"open", ParamType::flag, "", "", "open the page with xdg-open"}};
 inline constexpr Flag kVerbose = {
     {"verbose", ParamType::flag, "", "", "print each request on standard error"}};
 
-inline constexpr Flag kServeFlags[] = {kPort,       kBind,    kAllowHost,   kBasePath,
-                                       kSourceRoot, kNoToken, kOpenBrowser, kVerbose};
+inline constexpr Flag kServeFlags[] = {kPort,    kBind,  kAllowHost,   kBasePath, kSourceRoot,
+                                       kNoToken, kEmbed, kOpenBrowser, kVerbose};
 inline constexpr Flag kTryFlags[] = {kFindings, kAll,         kTrialSteps, kTrialSeconds,
                                      kEnd,      kTrialFormat, kTrialOutput};
 inline constexpr Flag kInject = {

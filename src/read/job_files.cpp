@@ -32,7 +32,8 @@ std::int64_t world_size_in(std::string_view head) {
 bool is_other_json(std::string_view head) {
   const std::size_t begin = head.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos || (head[begin] != '{' && head[begin] != '[')) return false;
-  constexpr std::string_view kMembers[] = {"\"traceEvents\"", "\"ph\"", "\"schemaVersion\"",
+  constexpr std::string_view kMembers[] = {"\"traceEvents\"",     "\"ph\"",
+                                           "\"schemaVersion\"",   "\"deviceProperties\"",
                                            "\"distributedInfo\"", "\"stepscope.merge\""};
   return !is_execution_trace(head) && std::ranges::none_of(kMembers, [&](std::string_view member) {
     return head.find(member) != std::string_view::npos;

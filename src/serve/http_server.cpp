@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ip/v6_only.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -235,6 +238,32 @@ class Acceptor {
   asio::steady_timer pause_;
 };
 
+/// Notices the end of standard input, however the program that holds its other side ended.
+class InputEnd {
+ public:
+  explicit InputEnd(asio::io_context& io) : input_(io) {}
+
+  void wait(std::function<void()> ended) {
+    error_code error;
+    input_.assign(::dup(STDIN_FILENO), error);
+    if (error) return ended();  // a file or /dev/null, which ends at once
+    ended_ = std::move(ended);
+    read();
+  }
+
+ private:
+  void read() {
+    input_.async_read_some(asio::buffer(ignored_), [this](error_code error, std::size_t) {
+      if (error) return ended_();
+      read();
+    });
+  }
+
+  asio::posix::stream_descriptor input_;
+  std::function<void()> ended_;
+  std::array<char, 4096> ignored_{};
+};
+
 error_code open_at(tcp::acceptor& acceptor, const tcp::endpoint& endpoint) {
   try {
     acceptor.open(endpoint.protocol());
@@ -300,17 +329,20 @@ Result<HttpServer> HttpServer::listen(const std::string& address, std::uint16_t 
 
 std::uint16_t HttpServer::port() const { return listener_->first.local_endpoint().port(); }
 
-bool HttpServer::run(const Handler& handler) {
+bool HttpServer::run(const Handler& handler, bool with_input) {
   Listener& own = *listener_;
   own.shared.emplace(handler, own.io, own.workers);
   Shared& shared = *own.shared;
   Acceptor first(own.first, shared), second(own.second, shared);
   first.accept();
   if (own.second.is_open()) second.accept();
-  own.signals.async_wait([&](error_code, int) {
+  const auto stop = [&] {
     shared.stopping = true;
     own.io.stop();
-  });
+  };
+  own.signals.async_wait([&](error_code, int) { stop(); });
+  InputEnd input(own.io);
+  if (with_input) input.wait(stop);
   own.io.run();
   return shared.unfinished == 0;
 }

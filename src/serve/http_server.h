@@ -28,9 +28,9 @@ class HttpServer {
   ~HttpServer();
 
   std::uint16_t port() const;
-  /// Answers until the process gets SIGINT or SIGTERM. Returns whether no answer is being computed any more;
-  /// if one is, the destructor waits for it.
-  bool run(const Handler& handler);
+  /// Answers until the process gets SIGINT or SIGTERM, or `with_input`, until standard input ends. Returns
+  /// whether no answer is being computed any more; if one is, the destructor waits for it.
+  bool run(const Handler& handler, bool with_input = false);
 
  private:
   struct Listener;

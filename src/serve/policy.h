@@ -15,6 +15,7 @@ struct Policy {
   std::vector<std::string> hosts;  ///< values of Host that are answered, in lower case
   std::string token;               ///< "": everybody who reaches the port may ask
   std::string base = "/";          ///< begins and ends with a slash
+  bool is_framed = false;          ///< pages of the same origin may show this one in a frame
 };
 
 /// The names of this server: of the loopback at `port`, of `bind` if it names one address, and `allowed`,

@@ -9,10 +9,11 @@ namespace {
 
 constexpr std::size_t kMaxBody = std::size_t{16} << 20;
 
+constexpr std::string_view kContentPolicy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; frame-ancestors ";
+
 constexpr std::pair<std::string_view, std::string_view> kOnEveryAnswer[] = {
-    {"Content-Security-Policy",
-     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"},
     {"X-Content-Type-Options", "nosniff"},
     {"Referrer-Policy", "no-referrer"},
     {"Cross-Origin-Opener-Policy", "same-origin"},
@@ -76,7 +77,7 @@ bool is_known(const Request& request, std::string_view etag) {
   return false;
 }
 
-Response finished(const Request& request, Response response) {
+Response finished(const Request& request, Response response, bool is_framed) {
   if (response.body.size() > kMaxBody)
     response = as_response(
         {413,
@@ -88,6 +89,8 @@ Response finished(const Request& request, Response response) {
   }
   if (!response.etag.empty()) response.headers.emplace_back("ETag", fmt::format("\"{}\"", response.etag));
   response.headers.emplace_back("Cache-Control", response.cache_control);
+  response.headers.emplace_back("Content-Security-Policy",
+                                fmt::format("{}{}", kContentPolicy, is_framed ? "'self'" : "'none'"));
   for (const auto& [name, value] : kOnEveryAnswer) response.headers.emplace_back(name, value);
   return response;
 }

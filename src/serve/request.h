@@ -56,7 +56,7 @@ void stop_if_gone(const Request& request);
 bool is_known(const Request& request, std::string_view etag);
 
 /// Adds the headers that every answer has. An answer that the asker has becomes 304; one that is too large, a
-/// refusal.
-Response finished(const Request& request, Response response);
+/// refusal. `is_framed`: pages of this origin may show it in a frame.
+Response finished(const Request& request, Response response, bool is_framed = false);
 
 }  // namespace stepscope::serve

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -12,6 +13,8 @@
 
 namespace stepscope::serve {
 namespace {
+
+constexpr int kPausePerLook = 20;  // a look takes at most 1/20 of the time, however many files there are
 
 std::int64_t half_of_memory() {
   return static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE) / 2;
@@ -39,7 +42,7 @@ Runs::Runs(RunFinder finder, std::int64_t budget, std::chrono::milliseconds paus
 
 void Runs::look_again() {
   const auto now = std::chrono::steady_clock::now();
-  if (looked_ && now - *looked_ < pause_) return;
+  if (now < next_look_) return;
   for (Known& known : known_) known.found.reset();
   for (FoundRun& run : finder_.find()) {
     const std::string key = run.name + '\n' + run.files.front();
@@ -50,7 +53,8 @@ void Runs::look_again() {
       opened_.forget(key_of(number, known.read_hash));
     known.found = std::move(run);
   }
-  looked_ = std::chrono::steady_clock::now();
+  const auto end = std::chrono::steady_clock::now();
+  next_look_ = end + std::max<std::chrono::steady_clock::duration>(pause_, kPausePerLook * (end - now));
 }
 
 std::size_t Runs::count() {

@@ -49,7 +49,7 @@ class Runs {
   Kept<OpenRun> opened_;
   std::mutex mutex_;  // guards what follows
   RunFinder finder_;
-  std::optional<std::chrono::steady_clock::time_point> looked_;
+  std::chrono::steady_clock::time_point next_look_;
   std::vector<Known> known_;                    // by number; numbers are never given again
   std::map<std::string, std::size_t> numbers_;  // by the first file and name
 };

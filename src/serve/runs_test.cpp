@@ -38,6 +38,7 @@ TEST_F(FindRuns, EachFileOrEachFolderOfRanks) {
   folder_.write("b.json", one_op("b"));
   folder_.write("notes.txt", "no trace");
   folder_.write("settings.json", R"({"learning_rate": 0.1})");
+  folder_.write("named/sizes.json", "[1, 2]");
   folder_.write("named/rank0.json", one_op("a"));
   folder_.write("named/rank1.json", one_op("a"));
   folder_.write("told/x.json", one_op("a", R"("distributedInfo":{"rank":0,"world_size":2},)"));

@@ -56,7 +56,7 @@ std::optional<Error> serve(const Options& options) {
   auto server = HttpServer::listen(options.bind, options.port);
   if (!server) return server.error();
   const Policy policy{host_names(server->port(), options.bind, options.allowed_hosts),
-                      options.asks_token ? new_token() : "", base_path(options.base)};
+                      options.asks_token ? new_token() : "", base_path(options.base), options.is_embedded};
   Site site(policy, std::move(*finder), std::move(sources));
   const Handler handler{
       [&](const Request& asked) {
@@ -66,7 +66,7 @@ std::optional<Error> serve(const Options& options) {
         return logged(options, asked, [&](const Request& request) { return site.answer(request); });
       }};
   options.began(address_of(options, policy, server->port()), site.runs().count());
-  options.ended(server->run(handler));
+  options.ended(server->run(handler, options.is_embedded));
   return std::nullopt;
 }
 

@@ -19,6 +19,9 @@ struct Options {
   std::string base = "/";
   std::string source_root = "";  ///< "": no source is shown
   bool asks_token = true;
+  /// Another program starts the server and shows the page in a frame of its own origin: the page may be
+  /// framed there, and the server ends with the end of standard input.
+  bool is_embedded = false;
   /// Called with the address, once it can be opened.
   std::function<void(const std::string& address, std::size_t runs)> began;
   /// Called when no request is answered any more. `is_idle`: no answer is being computed; else serve()
@@ -28,7 +31,8 @@ struct Options {
   std::function<void(const std::string& line)> log;
 };
 
-/// Serves until SIGINT or SIGTERM. An Error if it cannot begin.
+/// Serves until SIGINT or SIGTERM; embedded, also until the end of standard input. An Error if it cannot
+/// begin.
 std::optional<Error> serve(const Options& options);
 
 }  // namespace stepscope::serve

@@ -44,9 +44,9 @@ Response json_with_etag(std::string body) {
 
 /// answer(), with whatever it throws as an answer, too.
 template <class Answer>
-Response guarded(const Request& request, const Answer& answer) {
+Response guarded(const Policy& policy, const Request& request, const Answer& answer) {
   try {
-    return finished(request, answer());
+    return finished(request, answer(), policy.is_framed);
   } catch (const Refusal& refusal) {
     return finished(request, as_response(refusal));
   } catch (const std::bad_alloc&) {
@@ -89,7 +89,7 @@ const Response& Site::static_answer(const Address& address) const {
 
 std::optional<Response> Site::at_once(const Request& request) const {
   bool later = false;
-  Response response = guarded(request, [&] {
+  Response response = guarded(policy_, request, [&] {
     const Address address = admitted(policy_, request);
     later = is_api(address);
     return later ? Response{} : static_answer(address);
@@ -98,7 +98,7 @@ std::optional<Response> Site::at_once(const Request& request) const {
 }
 
 Response Site::answer(const Request& request) {
-  return guarded(request, [&] {
+  return guarded(policy_, request, [&] {
     Address address = admitted(policy_, request);
     return is_api(address) ? below_api(request, std::move(address)) : static_answer(address);
   });

@@ -145,6 +145,29 @@ class Security(unittest.TestCase):
             self.still_answers()
             self.assertEqual(connection.recv(1), b"")  # ended after 30 s
 
+    def test_only_a_program_that_embeds_it_may_frame_it(self):
+        self.assertIn("frame-ancestors 'none'", self.server.ask("").headers["Content-Security-Policy"])
+        embedded = Server(WORKERS, "--embed", keeps_input=True)
+        try:
+            for path in ("", "api/runs", "nonsense"):
+                policy = embedded.ask(path).headers["Content-Security-Policy"]
+                self.assertIn("frame-ancestors 'self'", policy)
+                self.assertIn("default-src 'none'", policy)
+            self.assertEqual(embedded.ask("api/runs", token=False).status, 401)
+            self.assertEqual(embedded.ask("", headers={"Host": "evil.example"}).status, 421)
+            self.assertEqual(embedded.ask("", headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "iframe"}).status, 403)
+            embedded.process.stdin.write("what is said is ignored\n" * 1000)
+            embedded.process.stdin.flush()
+            self.assertEqual(embedded.ask("api/runs").status, 200)
+        finally:
+            embedded.process.stdin.close()
+        self.assertEqual(embedded.process.wait(PATIENCE), 0)
+        embedded.process.stdout.close()
+        embedded.process.stderr.close()
+        at_end = Server(WORKERS, "--embed")  # its input is /dev/null
+        self.assertEqual(at_end.process.wait(PATIENCE), 0)
+        at_end.process.communicate()
+
     def still_answers(self):
         self.assertEqual(self.server.ask("api/runs").status, 200)
 

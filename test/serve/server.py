@@ -24,8 +24,9 @@ class Answer:
 
 
 class Server:
-    def __init__(self, *arguments):
-        self.process = subprocess.Popen([PROGRAM, "serve", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    def __init__(self, *arguments, keeps_input=False):
+        self.process = subprocess.Popen([PROGRAM, "serve", *arguments], stdin=subprocess.PIPE if keeps_input else subprocess.DEVNULL,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.address = self.process.stdout.readline().strip()
         parts = urllib.parse.urlsplit(self.address)
         self.port, self.base = parts.port, parts.path

@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import { address, changedOnDisk, helpOpen, hrefBack, ignored, reachable, readAgain, readRuns, run, said, source } from './state/app.ts';
+import { address, changedOnDisk, follow, helpOpen, hrefBack, ignored, inText, reachable, readAgain, readRuns, run, said, source } from './state/app.ts';
 import { PAGES, pageNamed } from './words/pages.ts';
 import { keyOf, typing } from './words/keys.ts';
 import { Hatches } from './figures/swatch.tsx';
@@ -92,7 +92,7 @@ function onKey(event: KeyboardEvent) {
     leader = -LEADER_MS;
     const page = PAGES.find((one) => one.key === event.key);
     if (page !== undefined) {
-      location.hash = hrefBack(page.id);
+      follow(hrefBack(page.id));
       event.preventDefault();
       event.stopImmediatePropagation();
     }
@@ -116,6 +116,10 @@ function onKey(event: KeyboardEvent) {
 }
 
 function copyLink() {
+  if (inText) {
+    said.value = 'A page in a notebook has no link.';
+    return;
+  }
   navigator.clipboard.writeText(location.href).then(
     () => { said.value = 'The link is copied.'; },
     () => { said.value = 'The browser did not allow copying. Copy the address above.'; });

@@ -52,6 +52,7 @@ int run_serve(const Call& call) {
   options.base = call.params.text("base");
   options.source_root = call.params.text("source-root");
   options.asks_token = !call.params.flag("no-token");
+  options.is_embedded = call.params.flag("embed");
   options.began = [&](const std::string& address, std::size_t runs) {
     tell(call, address, runs);
     if (call.params.flag("open")) redirection.emplace(address);

@@ -51,8 +51,13 @@ export const source: DataSource = new HttpSource({
   reached: (yes) => { reachable.value = yes; },
 });
 
+/** A notebook holds the page as text in a frame (docs/serve.md, "In a notebook"): no address is its own, so none is changed. */
+export const inText = location.protocol === 'about:';
+/** The view that a file begins with. */
+const namedView = () => document.querySelector('meta[name="stepscope-view"]')?.getAttribute('content') ?? '';
+
 function readAddress() {
-  const parsed = parseAddress(location.hash, pageIds, FIRST_PAGE);
+  const parsed = parseAddress(location.hash || namedView(), pageIds, FIRST_PAGE);
   if (parsed.token !== null) {
     try { sessionStorage.setItem(TOKEN, parsed.token); } catch { /* the page works until it is reloaded */ }
     history.replaceState(null, '', formatAddress(parsed.address));
@@ -65,9 +70,21 @@ function readAddress() {
 export function go(to: Address, how: 'push' | 'replace' = 'push') {
   const text = formatAddress(to);
   if (text === formatAddress(address.peek())) return;
-  if (how === 'push') history.pushState(null, '', text);
+  if (inText) { /* the frame's history is the notebook's */ }
+  else if (how === 'push') history.pushState(null, '', text);
   else history.replaceState(null, '', text);
   address.value = to;
+}
+
+/** Goes where a link within the page leads. */
+export const follow = (href: string) => go(parseAddress(href, pageIds, FIRST_PAGE).address);
+
+/** In a frame of text, links are relative to the notebook: the browser would leave the page. */
+function followLinks(event: MouseEvent) {
+  const href = (event.target as Element).closest('a')?.getAttribute('href');
+  if (event.defaultPrevented || !href?.startsWith('#/')) return;
+  event.preventDefault();
+  follow(href);
 }
 
 /** Changes parts of this page's address; undefined or "" removes one. */
@@ -147,6 +164,7 @@ function tryUntilReached() {
 
 export function start() {
   readAddress();
+  if (inText) addEventListener('click', followLinks);
   addEventListener('popstate', readAddress);
   addEventListener('hashchange', readAddress);
   addEventListener('focus', () => { void lookAgain(); });
