@@ -9,9 +9,15 @@ const bars = (rows: Table['rows']): Table =>
 
 test('rows whose shares add up to one divide a whole', () => {
   expect(partsOf(bars([[0, 'kernel', 30, 0.3], [0, 'idle', 70, 0.7]]))).toEqual([
-    { name: 'kernel', amount: 30, share: 0.3 }, { name: 'idle', amount: 70, share: 0.7 }]);
+    { of: 'the whole', parts: [{ name: 'kernel', amount: 30, share: 0.3 }, { name: 'idle', amount: 70, share: 0.7 }] }]);
   expect(partsOf(bars([[0, 'kernel', 30, 0.3]]))).toEqual([]);
-  expect(partsOf(bars([[0, 'a', 50, 0.5], [1, 'a', 50, 0.5]])).map((part) => part.name)).toEqual(['0 · a', '1 · a'].map((name) => name[0]));
+  expect(partsOf(bars([[0, 'a', 50, 0.5], [1, 'a', 50, 0.5]]))).toEqual([]);
+});
+
+test('each device is a whole of its own', () => {
+  const wholes = partsOf(bars([[0, 'a', 5, 0.5], [0, 'b', 5, 0.5], [1, 'a', 9, 0.9], [1, 'b', 1, 0.1]]));
+  expect(wholes.map(({ of, parts }) => [of, ...parts.map((part) => `${part.name} ${part.share}`)])).toEqual([
+    ['device 0', 'a 0.5', 'b 0.5'], ['device 1', 'a 0.9', 'b 0.1']]);
 });
 
 test('columns of times divide each row', () => {

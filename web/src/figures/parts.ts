@@ -4,22 +4,39 @@ import { text } from '../data/table.ts';
 import { familyOf } from '../words/palette.ts';
 import type { Part } from './partbar.tsx';
 
-const MOST_PARTS = 12;
+const MAX_PARTS = 12;
+const MAX_WHOLES = 8;
 
-/** The rows of a table that divide one whole; empty if they do not. */
-export function partsOf(table: Table): Part[] {
-  if (table.shape !== 'bars' || table.rows.length === 0 || table.rows.length > MOST_PARTS) return [];
+export interface Whole { of: string; parts: Part[] }
+
+/** The rows of a table that divide one whole, or one per rank or device; empty if they do not. */
+export function partsOf(table: Table): Whole[] {
   const share = table.columns.findIndex((column) => column.role === 'share');
-  const keys = telling(table);
+  if (table.shape !== 'bars' || table.rows.length === 0 || share < 0) return [];
+  const places = indices(table, (column) => column.role === 'key' && PLACES.includes(column.name)).filter((key) => telling(table).includes(key));
+  const keys = telling(table).filter((key) => !places.includes(key));
   const time = table.columns.findIndex((column) => column.unit === 'ns');
-  if (share < 0) return [];
-  const parts = table.rows.map((row) => ({
-    name: keys.map((key) => text(row[key])).join(' · '),
-    amount: time < 0 ? null : (row[time] as number | null),
-    share: Number(row[share] ?? 0),
+  const groups = new Map<string, typeof table.rows>();
+  for (const row of table.rows) {
+    const name = places.map((place) => `${table.columns[place]!.name} ${text(row[place])}`).join(', ');
+    groups.set(name, [...(groups.get(name) ?? []), row]);
+  }
+  const wholes = [...groups].slice(0, MAX_WHOLES).map(([of, rows]) => ({
+    of: of || 'the whole',
+    parts: rows.map((row) => ({
+      name: keys.map((key) => text(row[key])).filter(Boolean).join(' · '),
+      amount: time < 0 ? null : (row[time] as number | null),
+      share: Number(row[share] ?? 0),
+    })),
   }));
+  return wholes.every(({ parts }) => parts.length > 1 && parts.length <= MAX_PARTS && isWhole(parts)) ? wholes : [];
+}
+
+const PLACES = ['rank', 'device'];
+
+function isWhole(parts: Part[]): boolean {
   const sum = parts.reduce((all, part) => all + part.share, 0);
-  return sum > 0.98 && sum < 1.005 ? parts : [];
+  return sum > 0.98 && sum < 1.005;
 }
 
 export interface Stack { labels: string[]; parts: { name: string; values: number[] }[] }
