@@ -18,10 +18,10 @@ export function treeOf(table: Table): Node | null {
 
 /** The columns of a tree that count a row with all rows below it: they have a twin that counts the row alone. */
 export function weightsOf(table: Table): Column[] {
-  if (table.shape !== 'tree') return [];
+  if (!table.columns.some((column) => column.name === 'depth')) return [];
   const has = (name: string) => table.columns.some((column) => column.name === name);
   return table.columns.filter(({ name, unit }) => (unit === 'ns' || unit === 'bytes')
-    && (has(`self_${name}`) || has(`${name}_self`) || (name.endsWith('_total') && has(name.replace(/_total$/, '_self')))));
+    && (has(`self_${name}`) || (name === 'total' && has('self')) || has(`${name}_self`) || (name.endsWith('_total') && has(name.replace(/_total$/, '_self')))));
 }
 
 /** The rows of a tree, in pre-order with their depths, as frames as wide as `column` says; null if it is empty. */

@@ -39,7 +39,7 @@ function Cells({ heat, what }: { heat: Heat; what: string }) {
   const wide = Math.max(LEAST_CELL, Math.min(WIDEST, Math.floor(ROOM / heat.columns.length)));
   const high = Math.max(LEAST_CELL, Math.min(CELL, Math.floor(TALLEST / heat.rows.length)));
   const share = (cell: number) => (heat.most === heat.least ? 0.3 : (cell - heat.least) / (heat.most - heat.least));
-  const open = ([, column]: [number, number]) => openPage('timeline', { step: heat.columns[column]! });
+  const open = ([row, column]: [number, number]) => openPage('timeline', { step: heat.columns[column]!, rank: heat.rows[row]! });
   const move = (event: KeyboardEvent) => {
     const by = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
     if (event.key === 'Enter') open(at);

@@ -18,7 +18,7 @@ export function partsOf(table: Table): Whole[] {
   const time = table.columns.findIndex((column) => column.unit === 'ns');
   const groups = new Map<string, typeof table.rows>();
   for (const row of table.rows) {
-    const name = places.map((place) => `${table.columns[place]!.name} ${text(row[place])}`).join(', ');
+    const name = places.map((place) => spokenKey(table.columns[place]!.name, text(row[place]))).join(', ');
     groups.set(name, [...(groups.get(name) ?? []), row]);
   }
   const wholes = [...groups].slice(0, MAX_WHOLES).map(([of, rows]) => ({
@@ -41,8 +41,24 @@ function isWhole(parts: Part[]): boolean {
 
 export interface Stack { labels: string[]; parts: { name: string; values: number[] }[] }
 
+/** Times of which a part is exposed: one bar per row, its two parts; null if the table has none. */
+function exposedOf(table: Table): Stack | null {
+  const at = (name: string) => table.columns.findIndex((column) => column.name === name && column.unit === 'ns');
+  const [total, exposed] = [at('total'), at('exposed')];
+  const keys = telling(table);
+  if (table.rows.length === 0 || total < 0 || exposed < 0 || !table.columns.some((column) => column.name === 'step')) return null;
+  return {
+    labels: table.rows.map((row) => keys.map((key) => text(row[key])).join(' · ')),
+    parts: [
+      { name: 'data wait, device idle', values: table.rows.map((row) => Number(row[exposed] ?? 0)) },
+      { name: 'hidden behind compute', values: table.rows.map((row) => Number(row[total] ?? 0) - Number(row[exposed] ?? 0)) },
+    ],
+  };
+}
+
 /** One bar per row, divided by the columns of parts; null if the table has none. */
 export function stackOf(table: Table): Stack | null {
+  if (table.shape === 'bars' && table.columns.some((column) => column.name === 'exposed')) return exposedOf(table);
   if (table.shape !== 'bars' || table.columns.some((column) => column.role === 'share')) return null;
   const parts = indices(table, (column) => column.role === 'value' && column.unit === 'ns' && column.name !== 'total');
   const keys = telling(table);
@@ -67,7 +83,7 @@ export function curvesOf(table: Table): Curve[] {
   const sameUnit = lines.filter((line) => table.columns[line]!.unit === unit && table.columns[line]!.name !== 'change');
   const groups = new Map<string, typeof table.rows>();
   for (const row of table.rows) {
-    const name = keys.map((key) => `${table.columns[key]!.name} ${text(row[key])}`).join(', ');
+    const name = keys.map((key) => spokenKey(table.columns[key]!.name, text(row[key]))).join(', ');
     const group = groups.get(name);
     if (group === undefined) groups.set(name, [row]);
     else group.push(row);
@@ -77,6 +93,9 @@ export function curvesOf(table: Table): Curve[] {
     lines: sameUnit.map((line) => ({ column: table.columns[line]!, values: rows.map((row) => row[line] as number | null) })),
   }));
 }
+
+/** "rank 0", but not "device device 0". */
+const spokenKey = (column: string, value: string) => (/^\d+$/.test(value) ? `${column} ${value}` : value);
 
 /** The key columns that tell the rows apart; the first one if none does. */
 function telling(table: Table): number[] {

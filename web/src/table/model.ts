@@ -53,7 +53,7 @@ function shown(table: Table, column: Column, index: number): Shown {
   const format = (cell: Cell) => {
     if (typeof cell === 'string') return short(cell);
     const digits = number(cell);
-    return column.role === 'change' && cell !== null && cell > 0 ? `+${digits}` : digits;
+    return column.role === 'change' && cell !== null && cell > 0 ? digits.replace(/^<?/, '$&+') : digits;
   };
   const most = numbers.reduce<number>((max, value) => Math.max(max, Math.abs(value ?? 0)), 0);
   const longest = table.rows.slice(0, LOOKED_AT).reduce((max, row) => Math.max(max, format(row[index] ?? null).length), label(column).length + 1);
