@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import { address, changedOnDisk, helpOpen, hrefBack, ignored, reachable, readAgain, readRuns, run, said, source } from './state/app.ts';
+import { address, changedOnDisk, helpOpen, hrefBack, ignored, paletteOpen, reachable, readAgain, readRuns, run, said, source } from './state/app.ts';
 import { PAGES, pageNamed } from './words/pages.ts';
 import { keyOf, typing } from './words/keys.ts';
 import { Hatches } from './figures/swatch.tsx';
@@ -8,7 +8,9 @@ import { AnalysisPage } from './pages/analysis.tsx';
 import { VerdictPage } from './verdict/page.tsx';
 import { TimelinePage } from './timeline/page.tsx';
 import { Answer, Failure } from './shell/answer.tsx';
+import { copyLink } from './shell/commands.ts';
 import { Help } from './shell/help.tsx';
+import { Palette } from './shell/palette.tsx';
 import { Rail } from './shell/rail.tsx';
 import { TopBar } from './shell/topbar.tsx';
 
@@ -30,6 +32,7 @@ export function App() {
         <Answer of="runs" what="the list of runs" ask={readRuns}>{() => <Page />}</Answer>
       </main>
       <Help />
+      <Palette />
       <p class="said" role="status" aria-live="polite">{said.value}</p>
     </>
   );
@@ -81,11 +84,26 @@ function Banners() {
   );
 }
 
+/** Ctrl+Shift+P anywhere, ">" outside of fields and in an empty search. */
+function asksForCommands(event: KeyboardEvent): boolean {
+  if (paletteOpen.peek()) return false;
+  if ((event.ctrlKey || event.metaKey) && event.shiftKey && event.key.toLowerCase() === 'p') return true;
+  const { target } = event;
+  const inSearch = target instanceof HTMLInputElement && target.type === 'search' && target.value === '';
+  return event.key === '>' && (inSearch || !typing(target));
+}
+
 let leader = 0;
 const LEADER_MS = 1500;
 
 /** Keys that work on every page. */
 function onKey(event: KeyboardEvent) {
+  if (asksForCommands(event)) {
+    paletteOpen.value = true;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    return;
+  }
   if (typing(event.target) || event.defaultPrevented) return;
   const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
   if (plain && event.timeStamp - leader < LEADER_MS) {
@@ -113,10 +131,4 @@ function onKey(event: KeyboardEvent) {
     default: return;
   }
   event.preventDefault();
-}
-
-function copyLink() {
-  navigator.clipboard.writeText(location.href).then(
-    () => { said.value = 'The link is copied.'; },
-    () => { said.value = 'The browser did not allow copying. Copy the address above.'; });
 }

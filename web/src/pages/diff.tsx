@@ -2,7 +2,7 @@
 import { reportNamed, tableNamed, text } from '../data/table.ts';
 import type { Reports, Run } from '../data/types.ts';
 import { baseRun, param, source } from '../state/app.ts';
-import { BasePicker } from '../shell/topbar.tsx';
+import { BasePicker } from '../shell/runs.tsx';
 import { Answer, Notes } from '../shell/answer.tsx';
 import { Tabs } from './analysis.tsx';
 import { TableCard } from '../table/card.tsx';
