@@ -5,9 +5,11 @@ import { CurveChart, StepChart } from './chart.tsx';
 import { Flame, hasFlame } from './flame.tsx';
 import { curvesOf, familyOfPart, partsOf, spoken, stackOf } from './parts.ts';
 import { PartBar } from './partbar.tsx';
+import { rooflineOf } from './roofline.ts';
+import { RooflinePlot } from './roofline.tsx';
 import { Swatch } from './swatch.tsx';
 
-export const hasFigure = (table: Table) => partsOf(table).length > 0 || stackOf(table) !== null || curvesOf(table).length > 0 || hasFlame(table);
+export const hasFigure = (table: Table) => partsOf(table).length > 0 || stackOf(table) !== null || curvesOf(table).length > 0 || hasFlame(table) || rooflineOf(table) !== null;
 
 export function Figure({ table }: { table: Table }) {
   const wholes = useMemo(() => partsOf(table), [table]);
@@ -17,7 +19,7 @@ export function Figure({ table }: { table: Table }) {
     : stack !== null ? <><StepChart stack={stack} /><StackLegend names={stack.parts.map((part) => part.name)} /></>
     : curves.length > 0 ? <Curves curves={curves} />
     : hasFlame(table) ? <Flame table={table} /> : null;
-  if (drawn === null) return null;
+  if (drawn === null) return <RooflinePlot table={table} />;
   return <section class="card figure" aria-label={`Figure: ${table.title}`}><h2>{table.title}</h2>{drawn}</section>;
 }
 

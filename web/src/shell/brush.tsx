@@ -27,7 +27,7 @@ export function StepPicker({ run }: { run: Run }) {
     <div class="picker">
       <span id="steps-label">Steps</span>
       {times.length > 1 && <Brush times={times} range={range} />}
-      <input class="steps" aria-labelledby="steps-label" value={param('steps') ?? ''} placeholder="all" inputMode="numeric" pattern="\s*\d+\s*([-–]\s*\d+\s*)?" spellcheck={false}
+      <input class="steps" aria-labelledby="steps-label" value={param('steps') ?? ''} placeholder="all" inputMode="numeric" pattern="\s*\d+\s*([\-–]\s*\d+\s*)?" spellcheck={false}
         title="One step (7) or several (7-9), by their numbers in the trace. Empty: all. ↑ and ↓ move the range, with Shift its end; Esc: all." onKeyDown={onKey}
         onChange={(event) => setRange(parseRange(event.currentTarget.value))} />
       {range && <button type="button" class="link" onClick={() => setRange(null)}>all</button>}

@@ -8,6 +8,7 @@ import { shortName } from '../words/names.ts';
 import { formatExact, formatValue } from '../words/units.ts';
 import { everyTable, inLines, namesIn, sourcesIn, stepIn } from './links.ts';
 
+const LONG = 40; // letters, from which a cell takes a line of its own
 const AROUND = 0.5; // of a stretch, shown on both sides of it
 
 export function RowDetails({ table, row, close }: { table: Table; row: Cell[]; close: () => void }) {
@@ -43,7 +44,7 @@ export function RowDetails({ table, row, close }: { table: Table; row: Cell[]; c
       )}
       <dl>
         {table.columns.map((column, i) => row[i] === null || row[i] === '' ? null : (
-          <div key={column.name}>
+          <div key={column.name} class={String(row[i]).length > LONG ? 'long' : undefined}>
             <dt>{titled(column.name)}</dt>
             <dd title={formatExact(row[i] ?? null, column.unit)}>{inLines(column, formatValue(row[i] ?? null, column.unit))}</dd>
           </div>
