@@ -4,10 +4,12 @@ import type { Table } from '../data/types.ts';
 import { shortName } from '../words/names.ts';
 
 export interface Point { name: string; intensity: number; rate: number; roof: number | null; time: number; bound: string }
-export interface Roofs { memory: number | null; compute: number | null }
+export interface Roofs { memory: number | null; compute: { name: string; rate: number }[] }
 export interface Roofline { points: Point[]; roofs: Roofs; x: [number, number]; y: [number, number] }
 
 const COLUMNS = { name: '', intensity: 'flop_per_byte', flop_rate: 'flop_per_s', share_of_roof: 'share', work_time: 'ns', bound: '' } as const;
+const MEMORY = 'memory';
+const COMPUTE = 'compute'; // also "compute (matrix)" and "compute (vector)": each has a roof of its own
 const MAX_POINTS = 60;
 const LEAST_TIME = 0.001; // of all
 const ROOM = 1.6; // factor left free at the edges
@@ -24,15 +26,19 @@ export function rooflineOf(table: Table): Roofline | null {
   const points = all.filter((one) => one.time >= whole * LEAST_TIME).slice(0, MAX_POINTS);
   if (points.length < 2 || points.every((one) => one.roof === null)) return null;
   const roofs = roofsOf(points);
-  const ys = points.flatMap((one) => [one.rate, one.roof ?? one.rate]).concat(roofs.compute ?? []);
+  const ys = points.flatMap((one) => [one.rate, one.roof ?? one.rate]).concat(roofs.compute.map((one) => one.rate));
   return { points, roofs, x: around(points.map((one) => one.intensity)), y: around(ys) };
 }
 
 /** The device's limits, as the rows that they bound show them: a row under several limits shows less, never more. */
 function roofsOf(points: readonly Point[]): Roofs {
-  const most = (bound: string, value: (one: Point, roof: number) => number) =>
-    points.reduce<number | null>((max, one) => (one.bound !== bound || one.roof === null ? max : Math.max(max ?? 0, value(one, one.roof))), null);
-  return { memory: most('memory', (one, roof) => roof / one.intensity), compute: most('compute', (_, roof) => roof) };
+  const known = points.flatMap((one) => (one.roof === null ? [] : [{ ...one, roof: one.roof }]));
+  const memory = known.filter((one) => one.bound === MEMORY).map((one) => one.roof / one.intensity);
+  const names = [...new Set(known.map((one) => one.bound).filter((bound) => bound.startsWith(COMPUTE)))];
+  return {
+    memory: memory.length > 0 ? Math.max(...memory) : null,
+    compute: names.map((name) => ({ name, rate: Math.max(...known.filter((one) => one.bound === name).map((one) => one.roof)) })).sort((a, b) => b.rate - a.rate),
+  };
 }
 
 const around = (values: number[]): [number, number] => [Math.min(...values) / ROOM, Math.max(...values) * ROOM];

@@ -19,12 +19,12 @@ const BOUNDS: Record<string, { family: string; form: 'circle' | 'square' | 'tria
   compute: { family: 'compute', form: 'circle' }, memory: { family: 'copy', form: 'square' },
   latency: { family: 'waiting', form: 'triangle' }, balanced: { family: 'host', form: 'diamond' },
 };
-const lookOf = (bound: string) => BOUNDS[bound] ?? { family: 'other', form: 'circle' as const };
+const lookOf = (bound: string) => BOUNDS[bound.split(' ')[0]!] ?? { family: 'other', form: 'circle' as const };
 
 export function RooflinePlot({ table }: { table: Table }) {
   const all = useMemo(() => rooflineOf(table), [table]);
   if (all === null) return null;
-  const bounds = Object.keys(BOUNDS).filter((bound) => all.points.some((one) => one.bound === bound));
+  const bounds = Object.keys(BOUNDS).filter((bound) => all.points.some((one) => one.bound.startsWith(bound)));
   return (
     <section class="card figure" aria-label="Figure: roofline">
       <h2>How near each operator is to its roof</h2>
@@ -45,7 +45,9 @@ function Plot({ all }: { all: Roofline }) {
   const boxes = all.points.map((one) => ({ x: across(one.intensity) + radius(one) + 3, y: up(one.rate) - LINE_PX / 2, width: one.name.length * LABEL_PX, height: LINE_PX }));
   const fits = placed(boxes.map((box) => (box.x + box.width > WIDTH ? { ...box, x: box.x - box.width - 2 * RADIUS[1] } : box)));
   const { memory, compute } = all.roofs;
-  const ridge = memory !== null && compute !== null ? compute / memory : null;
+  const ridgeOf = (rate: number) => (memory === null ? null : rate / memory);
+  const ridge = compute[0] === undefined ? null : ridgeOf(compute[0].rate);
+  const slope = (Math.atan2(up(all.x[1]) - up(all.x[0]), across(all.x[1]) - across(all.x[0])) * 180) / Math.PI;
   const words = all.points.slice(0, 3).map((one) => `${one.name} at ${formatValue(one.rate, 'flop_per_s')}${one.roof === null ? '' : ` of ${formatValue(one.roof, 'flop_per_s')}`}`).join('; ');
   return (
     <svg class="roofline" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`Roofline. ${words}. The table has the numbers.`}>
@@ -60,10 +62,12 @@ function Plot({ all }: { all: Roofline }) {
       <text class="axis-title" x={WIDTH - RIGHT} y={HEIGHT - 3} text-anchor="end">work per byte of memory traffic (FLOP/B)</text>
       <svg x={LEFT} y={TOP} width={WIDTH - LEFT - RIGHT} height={HEIGHT - BOTTOM - TOP} viewBox={`${LEFT} ${TOP} ${WIDTH - LEFT - RIGHT} ${HEIGHT - BOTTOM - TOP}`}>
         {memory !== null && <line class="roof" x1={across(all.x[0])} y1={up(all.x[0] * memory)} x2={across(ridge ?? all.x[1])} y2={up((ridge ?? all.x[1]) * memory)} />}
-        {compute !== null && <line class="roof" x1={across(ridge ?? all.x[0])} y1={up(compute)} x2={across(all.x[1])} y2={up(compute)} />}
+        {compute.map(({ name, rate }) => <line key={name} class="roof" x1={across(ridgeOf(rate) ?? all.x[0])} y1={up(rate)} x2={across(all.x[1])} y2={up(rate)} />)}
       </svg>
-      {memory !== null && <text class="roof-name" x={LEFT + 6} y={Math.max(TOP + 12, Math.min(HEIGHT - BOTTOM - 8, up(all.x[0] * memory) - 18))}>memory {formatValue(memory, 'bytes_per_s')}</text>}
-      {compute !== null && <text class="roof-name" x={WIDTH - RIGHT - 4} y={up(compute) - 5} text-anchor="end">compute {formatValue(compute, 'flop_per_s')}</text>}
+      {memory !== null && (
+        <text class="roof-name" transform={`translate(${LEFT + 10} ${up(all.x[0] * memory) - 8}) rotate(${slope})`}>memory {formatValue(memory, 'bytes_per_s')}</text>
+      )}
+      {compute.map(({ name, rate }) => <text key={name} class="roof-name" x={WIDTH - RIGHT - 4} y={up(rate) - 5} text-anchor="end">{name} {formatValue(rate, 'flop_per_s')}</text>)}
       {all.points.map((one, i) => (
         <g key={i}>
           <title>{`${one.name}: ${formatValue(one.rate, 'flop_per_s')}${one.roof === null ? '' : `, ${formatValue(one.rate / one.roof, 'share')} of its roof`}; ${formatValue(one.time, 'ns')}; bound by ${one.bound || 'unknown'}`}</title>
