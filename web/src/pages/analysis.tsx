@@ -1,6 +1,6 @@
 // A page of tables: one tab per analysis, each with what it answers, its figure and its tables.
 import { titled } from '../data/table.ts';
-import type { Options, Report, Run } from '../data/types.ts';
+import type { Options, Report, Run, Table } from '../data/types.ts';
 import { analyses, change, param, scope, source } from '../state/app.ts';
 import type { PageWords } from '../words/pages.ts';
 import { Answer, Notes } from '../shell/answer.tsx';
@@ -9,6 +9,7 @@ import { HeatMap } from '../figures/heatmap.tsx';
 import { Figure, hasFigure } from '../figures/figure.tsx';
 import { TableCard } from '../table/card.tsx';
 import { Head } from './head.tsx';
+import { WhatIf } from './whatif.tsx';
 
 export function AnalysisPage({ run, page }: { run: Run; page: PageWords }) {
   const tab = page.analyses.find((name) => name === param('tab')) ?? page.analyses[0]!;
@@ -72,6 +73,7 @@ export function Analysis({ run, name }: { run: Run; name: string }) {
   const options = scope.value;
   return (
     <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${name}`} class="stack">
+      {name === 'whatif' && <WhatIf key={run.run} run={run} />}
       <Answer of={questionKey(run, name, options)} what={titled(name).toLowerCase()} ask={() => source.show(run.run, name, options)}>
         {(report) => <Tables report={report} />}
       </Answer>
@@ -79,8 +81,15 @@ export function Analysis({ run, name }: { run: Run; name: string }) {
   );
 }
 
+/** What holds for all ranks together comes before what holds for each. */
+function jobFirst(tables: Table[]): Table[] {
+  const ofRanks = (table: Table) => table.columns.some((column) => column.name === 'rank');
+  const [first] = tables;
+  return first === undefined || !ofRanks(first) ? tables : [...tables.filter((table) => !ofRanks(table)), ...tables.filter(ofRanks)];
+}
+
 function Tables({ report }: { report: Report }) {
-  const filled = report.tables.filter((table) => table.rows.length > 0);
+  const filled = jobFirst(report.tables.filter((table) => table.rows.length > 0));
   const empty = report.tables.filter((table) => table.rows.length === 0);
   const main = filled.find(hasFigure);
   return (

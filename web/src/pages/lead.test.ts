@@ -68,7 +68,7 @@ test('lines: the own time of the costliest, of the window', () => {
 test('what-if: the best single change; nothing when the replay is off', () => {
   const replay = (error: number) => table('recorded:ns identity:ns error:share', [1e7, 1e7, error]);
   const changes = table('change step:ns saving:ns share:share', ['sync=0', 9e6, 1e6, 0.1], ['comm=0', 7e6, 3e6, 0.3], ['all together', 1e6, 9e6, 0.9]);
-  expect(say('whatif', replay(0.01), changes)).toBe('comm=0 alone would save most: 3.00 ms per step (30.0 %), to 7.00 ms.');
+  expect(say('whatif', replay(0.01), changes)).toBe('Collectives in no time would save most: 3.00 ms per step (30.0 %), to 7.00 ms.');
   expect(say('whatif', replay(-0.2), changes)).toBe('The replay is 20.0 % off the recorded step, so savings are not told.');
 });
 

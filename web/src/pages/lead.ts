@@ -4,6 +4,7 @@ import type { Report } from '../data/types.ts';
 import { shortName } from '../words/names.ts';
 import { formatValue, type Unit } from '../words/units.ts';
 import { absent } from './absent.ts';
+import { changeWords } from './changes.ts';
 
 const TOP = 10;
 const MAX_NAME = 72;
@@ -16,6 +17,7 @@ const bytes = (value: number) => formatValue(value, 'bytes');
 const count = (value: number) => formatValue(value, 'count');
 const share = (part: number, whole = 1) => formatValue(whole === 0 ? 0 : part / whole, 'share');
 const many = (value: number, one: string, several = `${one}s`) => `${count(value)} ${value === 1 ? one : several}`;
+const capital = (words: string) => words.charAt(0).toUpperCase() + words.slice(1);
 const sum = (rows: readonly Row[], name: string) => rows.reduce((all, row) => all + (number(row[name]) ?? 0), 0);
 const least = (rows: readonly Row[], name: string) => most(rows, (row) => -(number(row[name]) ?? Infinity));
 
@@ -315,8 +317,7 @@ const phases: Sentence = (report) => {
   const [first, second] = parts(rows, 'phase', 'time');
   if (first === undefined || first.value === 0) return null;
   const whole = sum(rows, 'time');
-  return `${first.name} takes ${share(first.value, whole)} of the host's time${second && second.value > 0 ? `, ${second.name} ${share(second.value, whole)}` : ''}.`
-    .replace(/^./, (letter) => letter.toUpperCase());
+  return `${capital(first.name)} takes ${share(first.value, whole)} of the host's time${second && second.value > 0 ? `, ${second.name} ${share(second.value, whole)}` : ''}.`;
 };
 
 const hostTime: Sentence = (report) => {
@@ -342,7 +343,7 @@ const whatif: Sentence = (report) => {
   if (rows.length === 0 || rows.every((row) => number(row.saving) === null)) return null;
   const best = most(rows, 'saving');
   if ((number(best.saving) ?? 0) <= 0) return 'None of the usual changes alone would make the step shorter.';
-  return `${named(best.change)} alone would save most: ${ns(number(best.saving) ?? 0)} per step (${share(number(best.share) ?? 0)}), to ${ns(number(best.step) ?? 0)}.`;
+  return `${capital(changeWords(text(best.change)))} would save most: ${ns(number(best.saving) ?? 0)} per step (${share(number(best.share) ?? 0)}), to ${ns(number(best.step) ?? 0)}.`;
 };
 
 const SENTENCES: Record<string, Sentence> = {
