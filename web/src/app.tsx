@@ -6,6 +6,7 @@ import { Hatches } from './figures/swatch.tsx';
 import { DiffPage } from './pages/diff.tsx';
 import { AnalysisPage } from './pages/analysis.tsx';
 import { VerdictPage } from './verdict/page.tsx';
+import { PartialStrip } from './verdict/strip.tsx';
 import { TimelinePage } from './timeline/page.tsx';
 import { Answer, Failure } from './shell/answer.tsx';
 import { copyLink } from './shell/commands.ts';
@@ -29,13 +30,19 @@ export function App() {
       <Rail />
       <main id="main" tabIndex={-1} class={`page-${address.value.page}`}>
         <Banners />
-        <Answer of="runs" what="the list of runs" ask={readRuns}>{() => <Page />}</Answer>
+        <Answer of="runs" what="the list of runs" ask={readRuns}>{() => <><Strip /><Page /></>}</Answer>
       </main>
       <Help />
       <Palette />
       <p class="said" role="status" aria-live="polite">{said.value}</p>
     </>
   );
+}
+
+function Strip() {
+  const now = run.value;
+  if (now === null || now.state === 'unreadable' || address.value.page === 'verdict') return null;
+  return <PartialStrip key={now.run} run={now} />;
 }
 
 function Page() {

@@ -12,14 +12,16 @@ export function Head({ run, question, of, ask }: Props) {
   const lead = useMemo(() => (answer.state === 'ok' ? leadOf(answer.value) : null), [answer]);
   return (
     <header class="page-head">
-      <p class="scope"><span>{question}</span><span>{scopeWords(run)}</span></p>
+      <Scope run={run} question={question} />
       <h1 class={lead?.known === false ? 'absent' : undefined}>{lead?.sentence ?? question}</h1>
       {lead !== null && lead.remedy !== '' && <p>{lead.remedy}</p>}
     </header>
   );
 }
 
-/** "train, ranks 0–7, steps 2–3": what every number of the page covers. */
+/** A page's question, and what all its numbers cover. */
+export const Scope = ({ run, question }: { run: Run; question: string }) => <p class="scope"><span>{question}</span><span>{scopeWords(run)}</span></p>;
+
 function scopeWords(run: Run): string {
   const steps = param('steps');
   const which = steps === undefined ? 'all steps' : steps.includes('-') ? `steps ${steps.replace('-', '–')}` : `step ${steps}`;

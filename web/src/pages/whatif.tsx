@@ -48,14 +48,14 @@ function Asked({ run, scale }: { run: Run; scale: string }) {
   const options = { ...scope.value, scale };
   return (
     <Answer of={`show/${run.run}/${run.hash}/whatif/${new URLSearchParams(options)}`} what="the replay" ask={() => source.show(run.run, 'whatif', options)}>
-      {(report) => <Said outcome={outcomeOf(report)} notes={report.notes} />}
+      {(report) => <Said outcome={outcomeOf(report)} />}
     </Answer>
   );
 }
 
-function Said({ outcome, notes }: { outcome: Outcome | null; notes: readonly string[] }) {
+function Said({ outcome }: { outcome: Outcome | null }) {
   const bars = useMemo(() => (outcome === null ? [] : [outcome.before, outcome.step]), [outcome]);
-  if (outcome === null) return <p>{notes[0] ?? 'The recording cannot be replayed.'}</p>;
+  if (outcome === null) return <p>The recording cannot be replayed, so no change can be told. The notes below say why.</p>;
   const most = Math.max(...bars, outcome.high ?? 0);
   const range = outcome.low !== null && outcome.high !== null ? `between ${formatValue(outcome.low, 'ns')} and ${formatValue(outcome.high, 'ns')}` : '';
   return (
@@ -71,7 +71,7 @@ function Said({ outcome, notes }: { outcome: Outcome | null; notes: readonly str
       </svg>
       <p class="faint">
         The replay without changes is {formatValue(Math.abs(outcome.error), 'share')} off the recorded step.
-        {outcome.limit !== '' && ` ${outcome.limit} would limit next.`}
+        {outcome.limit !== '' && ` Next limit: ${outcome.limit}.`}
         {!outcome.found && ' Nothing in the recording belongs to these parts.'}
       </p>
     </>

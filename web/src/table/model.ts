@@ -56,7 +56,7 @@ function shown(table: Table, column: Column, index: number): Shown {
     return column.role === 'change' && cell !== null && cell > 0 ? digits.replace(/^<?/, '$&+') : digits;
   };
   const most = numbers.reduce<number>((max, value) => Math.max(max, Math.abs(value ?? 0)), 0);
-  const longest = table.rows.slice(0, LOOKED_AT).reduce((max, row) => Math.max(max, format(row[index] ?? null).length), label(column).length + 1);
+  const longest = table.rows.slice(0, LOOKED_AT).reduce((max, row) => Math.max(max, format(row[index] ?? null).length), label(column).length + 1) + (column.role === 'change' ? 1 : 0);
   return { column, index, isText, format, most, width: Math.max(column.role === 'share' ? SHARE_WIDTH : MIN_WIDTH, Math.min(longest, MAX_TEXT)) };
 }
 

@@ -8,6 +8,7 @@ import { PartBar } from '../figures/partbar.tsx';
 import { partsOf, stackOf, type Whole } from '../figures/parts.ts';
 import { StackLegend } from '../figures/figure.tsx';
 import { Analysis, Lead, Tabs } from '../pages/analysis.tsx';
+import { Scope } from '../pages/head.tsx';
 import { Answer, Notes } from '../shell/answer.tsx';
 import { pageNamed } from '../words/pages.ts';
 import { formatValue } from '../words/units.ts';
@@ -27,7 +28,7 @@ export function VerdictPage({ run }: { run: Run }) {
       {tab !== SUMMARY ? <><Lead run={run} name={tab} question={pageNamed('verdict').question} /><Analysis key={tab} run={run} name={tab} /></> : (
         <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${SUMMARY}`} class="stack">
           <Answer of={`report/${run.run}/${run.hash}/${steps}`} what="the report" ask={() => source.report(run.run, scope.peek())}>
-            {(reports) => <Summary reports={reports} />}
+            {(reports) => <><Scope run={run} question={pageNamed('verdict').question} /><Summary reports={reports} /></>}
           </Answer>
         </div>
       )}
