@@ -20,6 +20,19 @@ test('each device is a whole of its own', () => {
     ['device 0', 'a 0.5', 'b 0.5'], ['device 1', 'a 0.9', 'b 0.1']]);
 });
 
+test('operators make no bar: nearly all have one colour', () => {
+  const one = bars([[0, 'a', 5, 0.5], [0, 'b', 5, 0.5]]);
+  expect(partsOf({ ...one, columns: one.columns.map((column) => ({ ...column, name: column.name === 'role' ? 'op' : column.name })) })).toEqual([]);
+});
+
+test('waits have an exposed and a hidden part', () => {
+  const waits: Table = {
+    title: '', shape: 'bars', columns: [column('step', '', 'key'), column('total', 'ns', 'value'), column('share', 'share', 'share'), column('exposed', 'ns', 'value')],
+    rows: [['1', 9, 0.5, 4], ['2', 6, 0.5, null]] };
+  expect(stackOf(waits)!.parts.map((part) => part.values)).toEqual([[4, 0], [5, 6]]);
+  expect(stackOf({ ...waits, rows: [['1', 9, 0.5, null]] })!.parts).toEqual([{ name: 'data wait', values: [9] }]);
+});
+
 test('columns of times divide each row', () => {
   const steps: Table = {
     title: '', shape: 'bars', columns: [column('step', '', 'key'), column('kernel', 'ns', 'value'), column('wait', 'ns', 'value'), column('total', 'ns', 'value')],
@@ -38,5 +51,6 @@ test('curves are one set per device', () => {
 
 test('operators have the colour of their side, whatever words they contain', () => {
   const named = (name: string) => PAINTS[familyOfPart(name)]!.name;
-  expect([named('data_loader'), named('aten::_log_softmax_backward_data'), named('aten::convolution')]).toEqual(['data', 'host-backward', 'host']);
+  expect(['data_loader', 'aten::_log_softmax_backward_data', 'aten::convolution', 'forward', 'backward', 'layout'].map(named))
+    .toEqual(['data', 'host-backward', 'host', 'host', 'host-backward', 'copy']);
 });

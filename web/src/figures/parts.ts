@@ -1,6 +1,6 @@
 // Which figure a table of an answer has, by its shape and its columns alone.
 import type { Column, Table } from '../data/types.ts';
-import { text } from '../data/table.ts';
+import { hasColumns, text } from '../data/table.ts';
 import { familyOf } from '../words/palette.ts';
 import type { Part } from './partbar.tsx';
 
@@ -12,7 +12,7 @@ export interface Whole { of: string; parts: Part[] }
 /** The rows of a table that divide one whole, or one per rank or device; empty if they do not. */
 export function partsOf(table: Table): Whole[] {
   const share = table.columns.findIndex((column) => column.role === 'share');
-  if (table.shape !== 'bars' || table.rows.length === 0 || share < 0) return [];
+  if (table.shape !== 'bars' || table.rows.length === 0 || share < 0 || hasColumns(table, { op: '' })) return []; // operators have two colours only
   const places = indices(table, (column) => column.role === 'key' && PLACES.includes(column.name)).filter((key) => telling(table).includes(key));
   const keys = telling(table).filter((key) => !places.includes(key));
   const time = table.columns.findIndex((column) => column.unit === 'ns');
@@ -47,8 +47,10 @@ function exposedOf(table: Table): Stack | null {
   const [total, exposed] = [at('total'), at('exposed')];
   const keys = telling(table);
   if (table.rows.length === 0 || total < 0 || exposed < 0 || !table.columns.some((column) => column.name === 'step')) return null;
+  const labels = table.rows.map((row) => keys.map((key) => text(row[key])).join(' · '));
+  if (table.rows.every((row) => row[exposed] === null)) return { labels, parts: [{ name: 'data wait', values: table.rows.map((row) => Number(row[total] ?? 0)) }] };
   return {
-    labels: table.rows.map((row) => keys.map((key) => text(row[key])).join(' · ')),
+    labels,
     parts: [
       { name: 'data wait, device idle', values: table.rows.map((row) => Number(row[exposed] ?? 0)) },
       { name: 'hidden behind compute', values: table.rows.map((row) => Number(row[total] ?? 0) - Number(row[exposed] ?? 0)) },
@@ -109,7 +111,10 @@ function indices(table: Table, is: (column: Column) => boolean): number[] {
 }
 
 /** The colour of a part: operators by their side of the program, whatever words their names contain. */
-export const familyOfPart = (name: string) => familyOf(!name.includes('::') ? name : /backward/i.test(name) ? 'backward' : 'host');
+export const familyOfPart = (name: string) => familyOf(OF_KIND[name] ?? (!name.includes('::') ? name : /backward/i.test(name) ? 'backward' : 'host'));
+
+/** Phases and kinds of kernels whose names hold no word of a family, by a word that does. */
+const OF_KIND: Record<string, string> = { forward: 'host', optimizer: 'python', layout: 'copy', cast: 'elementwise', compiled: 'elementwise', fill: 'memset' };
 
 /** Columns are named in snake case; operators keep their underscores. */
 export const spoken = (name: string) => (name.includes('::') ? name : name.replaceAll('_', ' '));

@@ -17,7 +17,7 @@ export function AnalysisPage({ run, page }: { run: Run; page: PageWords }) {
     <>
       <Lead run={run} name={tab} question={page.question} />
       {page.analyses.length > 1 && <Tabs names={page.analyses} chosen={tab} />}
-      {page.id === 'distributed' && run.files > 1 && <Ranks run={run} />}
+      {tab === 'stragglers' && run.files > 1 && <Ranks run={run} />}
       <Analysis key={tab} run={run} name={tab} />
     </>
   );
@@ -81,17 +81,17 @@ export function Analysis({ run, name }: { run: Run; name: string }) {
   );
 }
 
-/** What holds for all ranks together comes before what holds for each. */
-function jobFirst(tables: Table[]): Table[] {
+/** In a replay, what holds for all ranks together comes before what holds for each. */
+function ordered(report: Report): Table[] {
+  const filled = report.tables.filter((table) => table.rows.length > 0);
   const ofRanks = (table: Table) => table.columns.some((column) => column.name === 'rank');
-  const [first] = tables;
-  return first === undefined || !ofRanks(first) ? tables : [...tables.filter((table) => !ofRanks(table)), ...tables.filter(ofRanks)];
+  return report.report === 'whatif' ? [...filled.filter((table) => !ofRanks(table)), ...filled.filter(ofRanks)] : filled;
 }
 
 function Tables({ report }: { report: Report }) {
-  const filled = jobFirst(report.tables.filter((table) => table.rows.length > 0));
+  const filled = ordered(report);
   const empty = report.tables.filter((table) => table.rows.length === 0);
-  const main = filled.find(hasFigure);
+  const main = filled.find((table) => table.shape === 'curve') ?? filled.find(hasFigure);
   return (
     <>
       <Notes notes={report.notes} />

@@ -1,16 +1,17 @@
 // The sentence that an analysis answers with: its most telling numbers, found by the names and units of columns alone.
 import { number, rowsWith, text, type Row } from '../data/table.ts';
 import type { Report } from '../data/types.ts';
-import { shortName } from '../words/names.ts';
+import { shortName, shortPlace } from '../words/names.ts';
 import { formatValue, type Unit } from '../words/units.ts';
 import { absent } from './absent.ts';
 import { changeWords } from './changes.ts';
 
 const TOP = 10;
 const MAX_NAME = 72;
+const MAX_PLACE = 48;
 const SHORT_NS = 5000; // kernels below it cost about as much to launch as to run
 const MAX_REPLAY_ERROR = 0.05;
-const SOURCE = /\(\d+\): /; // "file(line): function": its end says more than its begin
+const ADDRESS = / object at 0x[0-9a-f]+/i;
 
 const ns = (value: number) => formatValue(Math.round(value), 'ns');
 const bytes = (value: number) => formatValue(value, 'bytes');
@@ -22,9 +23,8 @@ const sum = (rows: readonly Row[], name: string) => rows.reduce((all, row) => al
 const least = (rows: readonly Row[], name: string) => most(rows, (row) => -(number(row[name]) ?? Infinity));
 
 function named(cell: Row[string] | undefined): string {
-  const name = shortName(text(cell));
-  if (name.length <= MAX_NAME) return name;
-  return SOURCE.test(name) ? `…${name.slice(-MAX_NAME)}` : `${name.slice(0, MAX_NAME)}…`;
+  const name = shortPlace(shortName(text(cell)).replace(ADDRESS, ''), MAX_PLACE);
+  return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name;
 }
 
 function most(rows: readonly Row[], value: string | ((row: Row) => number)): Row {

@@ -26,6 +26,14 @@ export function shortName(name: string): string {
   return plain === '' ? name : plain;
 }
 
+const IN_FOLDERS = /^.*\/([^/]+\(\d+\): .*)$/;
+
+/** "a/long/way/to/train.py(41): step" → "…/train.py(41): step": the end says more than the begin. Shorter ones stay. */
+export function shortPlace(name: string, most: number): string {
+  const base = name.length > most ? IN_FOLDERS.exec(name)?.[1] : undefined;
+  return base === undefined ? name : `…/${base}`;
+}
+
 /** Short names where they differ; names that would read the same keep what tells them apart. */
 export function shortNames(names: readonly string[]): (name: string) => string {
   const whole = new Map<string, string>();
