@@ -2,7 +2,6 @@
 import { reportNamed, tableNamed, text } from '../data/table.ts';
 import type { Reports, Run } from '../data/types.ts';
 import { baseRun, param, source } from '../state/app.ts';
-import { BasePicker } from '../shell/runs.tsx';
 import { Answer, Notes } from '../shell/answer.tsx';
 import { Tabs } from './analysis.tsx';
 import { WaterfallPlot } from '../figures/waterfall.tsx';
@@ -14,7 +13,7 @@ export function DiffPage({ run }: { run: Run }) {
     return (
       <>
         <h1>What changed between two runs?</h1>
-        <section class="card"><p>Choose the run to compare with. It is A; the run above is B.</p><BasePicker /></section>
+        <p>Choose above the run to compare with. It is A; the run in view, {run.name}, is B.</p>
       </>
     );
   }

@@ -1,7 +1,7 @@
 // The run in view, and the one that it is compared with: a button that opens a list to search.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Run } from '../data/types.ts';
-import { address, baseRun, change, run, runKey, runs } from '../state/app.ts';
+import { baseRun, change, openPage, run, runKey, runs } from '../state/app.ts';
 import { formatValue } from '../words/units.ts';
 import { Choices } from './choices.tsx';
 import type { Choice } from './matching.ts';
@@ -36,7 +36,7 @@ export function BasePicker() {
   if (all.length === 0) return null;
   return (
     <Picker id="base" label="Compare with" shown={base?.name ?? 'no run'} chosen={base === null ? NONE : runKey(base)} choices={choices}
-      onPick={(key) => change({ base: key, ...(address.peek().page === 'diff' && { tab: undefined }) }, 'push')} />
+      onPick={(key) => (key === NONE ? change({ base: undefined }, 'push') : openPage('diff', { base: key }))} />
   );
 }
 

@@ -1,4 +1,4 @@
-import { baseRun, helpOpen, hrefTo, paletteOpen, run } from '../state/app.ts';
+import { helpOpen, hrefTo, paletteOpen, run } from '../state/app.ts';
 import { CHOICES, choice, choose } from '../state/theme.ts';
 import { StepPicker } from './brush.tsx';
 import { BasePicker, RunPicker } from './runs.tsx';
@@ -10,7 +10,7 @@ export function TopBar() {
     <header class="topbar">
       <a class="brand" href={hrefTo('verdict')}>stepscope</a>
       <RunPicker />
-      {baseRun.value && <BasePicker />}
+      <BasePicker />
       {run.value && run.value.state !== 'unreadable' && <StepPicker key={run.value.run} run={run.value} />}
       <span class="grow" />
       <button type="button" class="round" aria-label="Commands" title="Commands ( > )" onClick={() => { paletteOpen.value = true; }}>›</button>

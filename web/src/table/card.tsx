@@ -5,7 +5,10 @@ import { change, param } from '../state/app.ts';
 import { formatValue } from '../words/units.ts';
 import { RowDetails } from './details.tsx';
 import { Grid } from './grid.tsx';
+import { EVERY } from './links.ts';
 import { csvOf, orderedRows, shownColumns, type Sort } from './model.ts';
+
+const FEW = 8; // rows that need no filter
 
 interface Props {
   table: Table;
@@ -18,7 +21,7 @@ interface Props {
 /** "2:conv" in the address is "conv" for table 2, and "*:conv" is "conv" for every table. */
 function ownPart(name: 'sort' | 'filter', place: string | undefined): string {
   const value = param(name) ?? '';
-  const own = [`${place}:`, '*:'].find((start) => value.startsWith(start));
+  const own = [`${place}:`, EVERY].find((start) => value.startsWith(start));
   return place === undefined || own === undefined ? '' : value.slice(own.length);
 }
 
@@ -48,13 +51,14 @@ export function TableCard({ table, place, maxRows = 14, onRow }: Props) {
     setChosen(row);
     if (row !== null) onRow?.(row);
   };
+  if (rows.length === 0 && (param('filter') ?? '').startsWith(EVERY)) return <p class="faint">{table.title}: no row contains “{own.filter}”.</p>;
   return (
     <section class="card table" aria-label={table.title}>
       <header>
         <h2>{table.title}</h2>
         <span class="count">{counted(rows.length, table.rows.length)}</span>
         <span class="grow" />
-        {table.rows.length > 8 && (
+        {(table.rows.length > FEW || own.filter !== '') && (
           <input type="search" placeholder="Filter" aria-label={`Filter ${table.title}`} value={own.filter}
             onInput={(event) => set({ filter: event.currentTarget.value })} />
         )}

@@ -22,8 +22,9 @@ export function sourceLine(words: Cell | undefined): SourceLine | null {
   return match === null ? null : { file: match[1]!, line: Number(match[2]), name: match[3]! };
 }
 
-/** What the rows of every table are filtered by, wherever the table stands. */
-export const everyTable = (text: string) => `*:${text}`;
+/** Begins a filter that holds for every table of a page. */
+export const EVERY = '*:';
+export const everyTable = (text: string) => EVERY + text;
 
 function textIn(row: readonly Cell[], index: number): string {
   const cell = row[index];
