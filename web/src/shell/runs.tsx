@@ -2,11 +2,13 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Run } from '../data/types.ts';
 import { baseRun, change, openPage, run, runKey, runs } from '../state/app.ts';
+import { shortRun } from '../words/names.ts';
 import { formatValue } from '../words/units.ts';
 import { Choices } from './choices.tsx';
 import type { Choice } from './matching.ts';
 
 const NONE = '';
+const MAX_NAME = 34; // letters of a run's name in the bar
 /** What belongs to one run alone, and is left behind with it. */
 const OF_RUN = { t: undefined, sel: undefined, area: undefined, pin: undefined, closed: undefined, open: undefined, marks: undefined, row: undefined, rank: undefined, step: undefined };
 
@@ -57,7 +59,7 @@ function Picker({ id, label, shown, chosen, choices, onPick }: Props) {
     <div class="picker" ref={box}>
       <span id={`${id}-label`}>{label}</span>
       <button ref={button} id={`${id}-button`} type="button" class="pick" title={shown} aria-haspopup="listbox" aria-expanded={open} aria-labelledby={`${id}-label ${id}-button`}
-        onClick={() => setOpen(!open)}><span>{shown}</span><span aria-hidden="true">▾</span></button>
+        onClick={() => setOpen(!open)}><span>{shortRun(shown, MAX_NAME)}</span><span aria-hidden="true">▾</span></button>
       {open && (
         <div class="popover">
           <Choices id={id} label={label} placeholder={`Search ${choices.length} runs`} choices={choices} chosen={chosen}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { shortName, shortNames, shortPlace } from './names.ts';
+import { shortName, shortNames, shortPlace, shortRun } from './names.ts';
 
 test('C++ names lose their brackets', () => {
   expect(shortName('void at::native::(anonymous namespace)::indexSelect<c10::BFloat16, long, Q<2, 2> >(at::T<int>, long)'))
@@ -27,4 +27,9 @@ test('long places keep their file', () => {
   expect(shortPlace('a/long/way/to/train.py(41): step', 20)).toBe('…/train.py(41): step');
   expect(shortPlace('a/long/way/to/train.py(41): step', 40)).toBe('a/long/way/to/train.py(41): step');
   expect(shortPlace('a/very/long/name/without/a/line', 10)).toBe('a/very/long/name/without/a/line');
+});
+
+test('runs keep both ends of their names', () => {
+  expect(shortRun('cnn.pt.trace.json.gz', 20)).toBe('cnn');
+  expect(shortRun('samples/workers_0/worker0.json', 21)).toBe('samples/…rs_0/worker0');
 });

@@ -48,3 +48,10 @@ export function shortNames(names: readonly string[]): (name: string) => string {
     return alike.has(short) ? name.replace(/^void /, '').replaceAll('(anonymous namespace)::', '').replaceAll('at::native::', '') : short;
   };
 }
+
+/** A name of a run without the endings of its file, its middle left out where it is long: what tells runs apart stands at the ends. */
+export function shortRun(name: string, most: number): string {
+  const bare = name.replace(/(\.pt\.trace)?\.json(\.gz)?$/, '');
+  const end = Math.ceil((most - 1) * 0.6);
+  return bare.length <= most ? bare : `${bare.slice(0, most - 1 - end)}…${bare.slice(-end)}`;
+}
