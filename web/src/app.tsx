@@ -1,14 +1,17 @@
 import { useEffect } from 'preact/hooks';
-import { address, changedOnDisk, follow, helpOpen, hrefBack, ignored, inText, reachable, readAgain, readRuns, run, said, source } from './state/app.ts';
+import { address, changedOnDisk, follow, helpOpen, hrefBack, ignored, paletteOpen, reachable, readAgain, readRuns, run, said, source } from './state/app.ts';
 import { PAGES, pageNamed } from './words/pages.ts';
 import { keyOf, typing } from './words/keys.ts';
 import { Hatches } from './figures/swatch.tsx';
 import { DiffPage } from './pages/diff.tsx';
 import { AnalysisPage } from './pages/analysis.tsx';
 import { VerdictPage } from './verdict/page.tsx';
+import { PartialStrip } from './verdict/strip.tsx';
 import { TimelinePage } from './timeline/page.tsx';
 import { Answer, Failure } from './shell/answer.tsx';
+import { copyLink } from './shell/commands.ts';
 import { Help } from './shell/help.tsx';
+import { Palette } from './shell/palette.tsx';
 import { Rail } from './shell/rail.tsx';
 import { TopBar } from './shell/topbar.tsx';
 
@@ -27,12 +30,19 @@ export function App() {
       <Rail />
       <main id="main" tabIndex={-1} class={`page-${address.value.page}`}>
         <Banners />
-        <Answer of="runs" what="the list of runs" ask={readRuns}>{() => <Page />}</Answer>
+        <Answer of="runs" what="the list of runs" ask={readRuns}>{() => <><Strip /><Page /></>}</Answer>
       </main>
       <Help />
+      <Palette />
       <p class="said" role="status" aria-live="polite">{said.value}</p>
     </>
   );
+}
+
+function Strip() {
+  const now = run.value;
+  if (now === null || now.state === 'unreadable' || address.value.page === 'verdict') return null;
+  return <PartialStrip key={now.run} run={now} />;
 }
 
 function Page() {
@@ -81,11 +91,26 @@ function Banners() {
   );
 }
 
+/** Ctrl+Shift+P anywhere, ">" outside of fields and in an empty search. */
+function asksForCommands(event: KeyboardEvent): boolean {
+  if (paletteOpen.peek()) return false;
+  if ((event.ctrlKey || event.metaKey) && event.shiftKey && event.key.toLowerCase() === 'p') return true;
+  const { target } = event;
+  const inSearch = target instanceof HTMLInputElement && target.type === 'search' && target.value === '';
+  return event.key === '>' && (inSearch || !typing(target));
+}
+
 let leader = 0;
 const LEADER_MS = 1500;
 
 /** Keys that work on every page. */
 function onKey(event: KeyboardEvent) {
+  if (asksForCommands(event)) {
+    paletteOpen.value = true;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    return;
+  }
   if (typing(event.target) || event.defaultPrevented) return;
   const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
   if (plain && event.timeStamp - leader < LEADER_MS) {
@@ -113,14 +138,4 @@ function onKey(event: KeyboardEvent) {
     default: return;
   }
   event.preventDefault();
-}
-
-function copyLink() {
-  if (inText) {
-    said.value = 'A page in a notebook has no link.';
-    return;
-  }
-  navigator.clipboard.writeText(location.href).then(
-    () => { said.value = 'The link is copied.'; },
-    () => { said.value = 'The browser did not allow copying. Copy the address above.'; });
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 // A room may import those before it.
-const ROOMS = ['words', 'data', 'state', 'figures', 'table', 'shell', 'pages', 'verdict', 'timeline'];
+const ROOMS = ['words', 'data', 'state', 'figures', 'shell', 'table', 'pages', 'verdict', 'timeline'];
 const here = new URL('.', import.meta.url);
 const files = ROOMS.flatMap((room) => readdirSync(new URL(`${room}/`, here)).map((name) => ({ room, name })));
 

@@ -54,10 +54,11 @@ export async function openPage(browser: Browser, site: Site, address: string, co
   return watched;
 }
 
-/** Until nothing is being read any more. */
+/** Until the page stands and nothing is being read any more. A machine under load may run the script long after it came. */
 export async function settled(page: Page) {
   await page.waitForLoadState('networkidle');
-  await page.waitForFunction(() => document.querySelector('main .waiting') === null, undefined, { timeout: 60_000 });
+  await page.waitForFunction(() => document.querySelector('main :is(h1, .failure, .empty)') !== null && document.querySelector('main .waiting') === null,
+    undefined, { timeout: 60_000 });
   await page.waitForTimeout(250);
 }
 

@@ -27,6 +27,8 @@ const VIEWS: [name: string, address: string][] = [
   ['timeline_selected', `/timeline?run=${SLOW}&t=22000000,45000000&sel=r0.5`], ['timeline_search', `/timeline?run=${RANKS}&q=nccl`],
   ['timeline_area', `/timeline?run=${RANKS}&area=2000000,6000000&pin=r0/d0s7`],
   ['memory_stacks', `/memory?run=${STACKS}`], ['source_stacks', `/source?run=${STACKS}`], ['data_slow', `/data?run=${SLOW}`],
+  ['roofline', `/operators?run=${HEALTHY}`], ['call_tree', `/modules?run=${STACKS}&tab=call_tree`], ['python_stacks', `/source?run=${STACKS}&tab=python_stacks`],
+  ['whatif', `/verdict?run=${RANKS}&tab=whatif&scale=comm=0.5`], ['some_steps', `/kernels?run=${RANKS}&steps=2-3`], ['no_gpu', `/kernels?run=${NO_GPU}`],
   ['steps', `/verdict?run=${RANKS}&tab=steps`], ['diff_two', `/diff?run=${HEALTHY}&base=${SLOW}`],
 ];
 
@@ -124,12 +126,137 @@ test('a finding leads to its place in the timeline', async () => {
 test('a search shows names and walks its hits', async () => {
   const { page } = await openPage(browser, site, `/timeline?run=${RANKS}`);
   await page.keyboard.press('/');
+  await page.locator('input[type=search]:focus').waitFor();
   await page.keyboard.type('ncclDevKernel_AllReduce');
   await settled(page);
   expect(await page.locator('.search-sum').innerText()).toContain('8');
   await page.keyboard.press('Enter');
   await settled(page);
   expect(await page.locator(spoken).innerText()).toContain('AllReduce');
+  await page.close();
+});
+
+test('each analysis heads its page with the sentence that answers it', async () => {
+  const { page, errors } = await openPage(browser, site, `/operators?run=${HEALTHY}`);
+  expect(await page.locator('main h1').innerText()).toMatch(/^10 of \d+ operators take [\d.]+ % of device time/);
+  for (const one of PAGES) {
+    for (const name of one.analyses) {
+      await page.evaluate((hash) => { location.hash = hash; }, `#/${one.id}?run=${HEALTHY}&tab=${name}`);
+      await settled(page);
+      expect(await page.locator('main h1').innerText(), name).not.toBe(one.question);
+    }
+  }
+  expect(errors).toEqual([]);
+  await page.close();
+});
+
+test('a row leads to the timeline with its name searched', async () => {
+  const { page } = await openPage(browser, site, `/operators?run=${HEALTHY}`);
+  await page.locator('.grid-body [role=row]').first().click();
+  const details = page.locator('.row-details');
+  expect(await details.locator('.ways b').first().innerText()).toBe('aten::mm');
+  expect(await axeViolations(page)).toEqual([]);
+  await details.getByText('in the timeline').first().click();
+  await settled(page);
+  expect(page.url()).toContain('#/timeline?');
+  expect(await page.locator('input[type=search]').inputValue()).toBe('aten::mm');
+  await page.close();
+});
+
+test('steps are brushed, and stay chosen on the next page', async () => {
+  const { page, errors } = await openPage(browser, site, `/kernels?run=${RANKS}`);
+  const all = await page.locator('main h1').innerText();
+  const box = (await page.locator('.brush').boundingBox())!;
+  await page.mouse.move(box.x + box.width * 0.3, box.y + 9);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.6, box.y + 9, { steps: 3 });
+  await page.mouse.up();
+  await settled(page);
+  expect(page.url()).toContain('steps=2-3');
+  expect(await page.locator('main h1').innerText()).not.toBe(all);
+  expect(await page.locator('.scope').innerText()).toContain('steps 2–3');
+  await page.locator('.steps').press('ArrowUp');
+  await settled(page);
+  expect(page.url()).toContain('steps=3-4');
+  await page.locator('nav').getByText('Operators').click();
+  await settled(page);
+  expect(page.url()).toMatch(/#\/operators\?.*steps=3-4/);
+  expect(errors).toEqual([]);
+  await page.close();
+});
+
+test('a run is found by a part of its name', async () => {
+  const { page, errors } = await openPage(browser, site, `/verdict?run=${RANKS}`);
+  await page.locator('#run-button').click();
+  await page.keyboard.type('slow input'.replace(' ', '_'));
+  expect(await axeViolations(page)).toEqual([]);
+  await page.keyboard.press('Enter');
+  await settled(page);
+  expect(await page.title()).toContain('generated_slow_input');
+  expect(errors).toEqual([]);
+  await page.close();
+});
+
+test('commands open a page, an analysis and a step', async () => {
+  const { page, errors } = await openPage(browser, site, `/timeline?run=${RANKS}`);
+  await page.keyboard.press('/');
+  await page.locator('input[type=search]:focus').waitFor();
+  await page.keyboard.press('>');
+  await page.locator('.palette input:focus').waitFor();
+  expect(await axeViolations(page)).toEqual([]);
+  await page.keyboard.type('collectives');
+  await page.keyboard.press('Enter');
+  await settled(page);
+  expect(page.url()).toContain('#/distributed?');
+  expect(page.url()).toContain('tab=collectives');
+  await page.keyboard.press('Control+Shift+P');
+  await page.locator('.palette input:focus').waitFor();
+  await page.keyboard.type('go to step 3');
+  await page.keyboard.press('Enter');
+  await settled(page);
+  expect(page.url()).toContain('#/timeline?');
+  await page.keyboard.press('>');
+  await page.locator('.palette input:focus').waitFor();
+  await page.keyboard.press('Escape');
+  expect(await page.locator('.palette[open]').count()).toBe(0);
+  expect(errors).toEqual([]);
+  await page.close();
+});
+
+test('a slider asks the replay, and its answer stands in the address', async () => {
+  const { page, errors } = await openPage(browser, site, `/verdict?run=${SLOW}&tab=whatif`);
+  await page.getByLabel('loading data').focus();
+  for (let i = 0; i < 10; ++i) await page.keyboard.press('ArrowLeft');
+  await page.locator('.outcome b').waitFor();
+  expect(await page.locator('.outcome').innerText()).toMatch(/ms → ≈ [\d.]+ ms per step: saves/);
+  expect(decodeURIComponent(page.url())).toContain('scale=data_loading=0.5');
+  expect(errors).toEqual([]);
+  await page.close();
+});
+
+test('a flame graph is walked by keys, and shows the callers of a name', async () => {
+  const { page, errors } = await openPage(browser, site, `/source?run=${STACKS}&tab=python_stacks`);
+  await page.locator('.frames-box').focus();
+  const whole = await page.locator('.flame-words').innerText();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  expect(await page.locator('.flame-words').innerText()).not.toBe(whole);
+  await page.getByText('Callers and callees').click();
+  expect(await page.locator('.frames-box').count()).toBeGreaterThan(0);
+  expect(await axeViolations(page)).toEqual([]);
+  await page.screenshot({ path: `${SHOTS}/callers.png` });
+  expect(errors).toEqual([]);
+  await page.close();
+});
+
+test('what a recording lacks is said on every page', async () => {
+  const { page } = await openPage(browser, site, `/operators?run=${NO_GPU}`);
+  const strip = page.locator('.strip');
+  await strip.waitFor();
+  expect(await strip.innerText()).toContain('No device activity is recorded');
+  await strip.locator('summary').click();
+  expect(await strip.innerText()).toContain('ProfilerActivity.CUDA');
+  expect(await axeViolations(page)).toEqual([]);
   await page.close();
 });
 

@@ -1,4 +1,5 @@
 // Looking things up in reports.
+import type { Unit } from '../words/units.ts';
 import type { Cell, Report, Reports, Table } from './types.ts';
 
 export const reportNamed = (all: Reports, name: string): Report | undefined =>
@@ -16,6 +17,13 @@ export function records(table: Table | undefined): Row[] {
   if (table === undefined) return [];
   return table.rows.map((row) => Object.fromEntries(table.columns.map((column, i) => [column.name, row[i] ?? null])));
 }
+
+/** The rows of the first table that has all these columns, in these units; none if there is no such table. */
+export function rowsWith(report: Report, columns: Record<string, Unit>): Row[] {
+  return records(report.tables.find((table) => hasColumns(table, columns)));
+}
+export const hasColumns = (table: Table, columns: Record<string, Unit>) =>
+  Object.entries(columns).every(([name, unit]) => table.columns.some((column) => column.name === name && column.unit === unit));
 
 export const text = (cell: Cell | undefined): string => (cell === null || cell === undefined ? '' : String(cell));
 export const number = (cell: Cell | undefined): number | null => (typeof cell === 'number' ? cell : null);

@@ -11,9 +11,12 @@ const FONT = '12px system-ui, sans-serif';
 const LINES = [0, 6, 9, 3, 1, 7]; // families whose colours stand in for lines
 const DASHES: number[][] = [[], [6, 3], [2, 2], [8, 2, 2, 2]];
 
-function axis(side: number, format: (value: number) => string, size: number): uPlot.Axis {
+const POWERS = Array.from({ length: 52 }, (_, i) => 2 ** i); // steps between marks of bytes
+
+function axis(side: number, format: (value: number) => string, size: number, unit: Unit = ''): uPlot.Axis {
   const surface = SURFACES[mode.value];
   return {
+    ...(unit === 'bytes' && { incrs: POWERS }),
     side, size, font: FONT, stroke: surface.faint, ticks: { stroke: surface.line, width: 1 }, grid: { stroke: surface.line, width: 1 },
     values: (_, splits) => splits.map(format), space: side === 3 ? 34 : 80,
   };
@@ -67,9 +70,9 @@ export function CurveChart({ curve, height = 220 }: { curve: Curve; height?: num
   const box = useChart((width) => {
     const unit: Unit = curve.lines[0]!.column.unit;
     return [{
-      width, height, cursor: { y: false, drag: { x: true, y: false } }, legend: { show: true },
+      width, height, cursor: { y: false, drag: { x: true, y: false } }, legend: { show: true, markers: { width: 3 } },
       scales: { x: { time: false }, y: { range: (_, least, most) => [Math.min(0, least), most === least ? most + 1 : most * 1.05] } },
-      axes: [axis(2, (value) => formatValue(value, curve.xUnit), 30), axis(3, (value) => formatValue(value, unit), 74)],
+      axes: [axis(2, (value) => formatValue(value, curve.xUnit), 30), axis(3, (value) => formatValue(value, unit), 74, unit)],
       series: [
         { label: 'time', value: (_, value) => formatValue(value, curve.xUnit) },
         ...curve.lines.map((line, i): uPlot.Series => ({

@@ -2,22 +2,24 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Table } from '../data/types.ts';
 import { CurveChart, StepChart } from './chart.tsx';
-import { Flame } from './flame.tsx';
-import { treeOf } from './flame.ts';
+import { Flame, hasFlame } from './flame.tsx';
 import { curvesOf, familyOfPart, partsOf, spoken, stackOf } from './parts.ts';
 import { PartBar } from './partbar.tsx';
+import { rooflineOf } from './roofline.ts';
+import { RooflinePlot } from './roofline.tsx';
 import { Swatch } from './swatch.tsx';
 
+export const hasFigure = (table: Table) => partsOf(table).length > 0 || stackOf(table) !== null || curvesOf(table).length > 0 || hasFlame(table) || rooflineOf(table) !== null;
+
 export function Figure({ table }: { table: Table }) {
-  const parts = useMemo(() => partsOf(table), [table]);
+  const wholes = useMemo(() => partsOf(table), [table]);
   const stack = useMemo(() => stackOf(table), [table]);
   const curves = useMemo(() => curvesOf(table), [table]);
-  const flame = useMemo(() => treeOf(table), [table]);
-  const drawn = parts.length > 1 ? <PartBar parts={parts} of="the whole" />
+  const drawn = wholes.length > 0 ? wholes.map(({ of, parts }) => <PartBar key={of} parts={parts} of={of} titled={wholes.length > 1} />)
     : stack !== null ? <><StepChart stack={stack} /><StackLegend names={stack.parts.map((part) => part.name)} /></>
     : curves.length > 0 ? <Curves curves={curves} />
-    : flame !== null ? <Flame root={flame} table={table} /> : null;
-  if (drawn === null) return null;
+    : hasFlame(table) ? <Flame table={table} /> : null;
+  if (drawn === null) return <RooflinePlot table={table} />;
   return <section class="card figure" aria-label={`Figure: ${table.title}`}><h2>{table.title}</h2>{drawn}</section>;
 }
 

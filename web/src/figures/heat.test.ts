@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Table } from '../data/types.ts';
-import { heatColour, heatColumns, heatOf } from './heat.ts';
+import { heatColour, heatColumns, heatOf, largestFirst } from './heat.ts';
 
 const table: Table = {
   title: '', shape: 'bars',
@@ -11,6 +11,11 @@ const table: Table = {
 test('ranks are rows, steps are columns, gaps are empty', () => {
   expect(heatColumns(table)).toEqual(['total']);
   expect(heatOf(table, 'total')).toEqual({ rows: ['0', '1'], columns: ['1', '2'], cells: [[10, 30], [null, 20]], unit: 'ns', least: 10, most: 30 });
+});
+
+test('rows can come by their means, the largest first', () => {
+  const heat = { rows: ['0', '1', '2'], columns: ['1', '2'], cells: [[1, 3], [null, null], [5, null]], unit: 'ns' as const, least: 1, most: 5 };
+  expect(largestFirst(heat)).toMatchObject({ rows: ['2', '0', '1'], cells: [[5, null], [1, 3], [null, null]] });
 });
 
 test('one rank makes no map', () => {

@@ -27,6 +27,16 @@ export function heatOf(table: Table, value: string): Heat | null {
     least: Math.min(...numbers), most: Math.max(...numbers) };
 }
 
+/** The same map with the rows of the largest mean first; rows without a number last. */
+export function largestFirst(heat: Heat): Heat {
+  const mean = (cells: (number | null)[]) => {
+    const known = cells.filter((one) => one !== null);
+    return known.length === 0 ? -Infinity : known.reduce((sum, one) => sum + one, 0) / known.length;
+  };
+  const order = heat.rows.map((_, i) => i).sort((a, b) => mean(heat.cells[b]!) - mean(heat.cells[a]!));
+  return { ...heat, rows: order.map((i) => heat.rows[i]!), cells: order.map((i) => heat.cells[i]!) };
+}
+
 const SCALE: readonly (readonly [number, number, number])[] = [[239, 246, 255], [147, 187, 232], [47, 114, 184], [11, 60, 111]];
 
 /** One hue from light to dark; 0 to 1. */

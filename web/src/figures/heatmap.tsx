@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { Table } from '../data/types.ts';
 import { openPage } from '../state/app.ts';
 import { formatValue } from '../words/units.ts';
-import { heatColour, heatColumns, heatOf, heatText, type Heat } from './heat.ts';
+import { heatColour, heatColumns, heatOf, heatText, largestFirst, type Heat } from './heat.ts';
 
 const CELL = 26;
 const LEAST_CELL = 3;
@@ -16,20 +16,28 @@ const WORDS = 62; // pixels that a number in a cell needs
 export function HeatMap({ table }: { table: Table }) {
   const columns = heatColumns(table);
   const [value, setValue] = useState(columns.includes('total') ? 'total' : columns[0] ?? '');
-  const heat = useMemo(() => heatOf(table, value), [table, value]);
+  const [byRank, setByRank] = useState(true);
+  const heat = useMemo(() => {
+    const all = heatOf(table, value);
+    return all === null || byRank ? all : largestFirst(all);
+  }, [table, value, byRank]);
   if (heat === null) return null;
   return (
     <section class="card figure" aria-label="Ranks and steps">
       <header>
         <h2>Ranks and steps</h2>
         <span class="grow" />
+        <span class="segments" role="group" aria-label="Order of the ranks">
+          <button type="button" aria-pressed={byRank} onClick={() => setByRank(true)}>By rank</button>
+          <button type="button" aria-pressed={!byRank} onClick={() => setByRank(false)}>Largest first</button>
+        </span>
         <label class="picker"><span>Show</span>
           <select value={value} onChange={(event) => setValue(event.currentTarget.value)}>
             {columns.map((name) => <option key={name} value={name}>{name.replaceAll('_', ' ')}</option>)}
           </select>
         </label>
       </header>
-      <Cells key={value} heat={heat} what={value.replaceAll('_', ' ')} />
+      <Cells key={`${value}${byRank}`} heat={heat} what={value.replaceAll('_', ' ')} />
     </section>
   );
 }
@@ -39,7 +47,7 @@ function Cells({ heat, what }: { heat: Heat; what: string }) {
   const wide = Math.max(LEAST_CELL, Math.min(WIDEST, Math.floor(ROOM / heat.columns.length)));
   const high = Math.max(LEAST_CELL, Math.min(CELL, Math.floor(TALLEST / heat.rows.length)));
   const share = (cell: number) => (heat.most === heat.least ? 0.3 : (cell - heat.least) / (heat.most - heat.least));
-  const open = ([, column]: [number, number]) => openPage('timeline', { step: heat.columns[column]! });
+  const open = ([row, column]: [number, number]) => openPage('timeline', { step: heat.columns[column]!, rank: heat.rows[row]! });
   const move = (event: KeyboardEvent) => {
     const by = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
     if (event.key === 'Enter') open(at);

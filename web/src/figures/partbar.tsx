@@ -19,12 +19,13 @@ function Name({ family, x, words }: { family: number; x: number; words: string }
   );
 }
 
-export function PartBar({ parts, of }: { parts: Part[]; of: string }) {
+export function PartBar({ parts, of, titled = false }: { parts: Part[]; of: string; titled?: boolean }) {
   const shown = parts.filter((part) => part.share >= LEAST_SHOWN);
   const sum = shown.reduce((all, part) => all + part.share, 0);
   let at = 0;
   return (
     <figure class="partbar">
+      {titled && <h3>{of.charAt(0).toUpperCase() + of.slice(1)}</h3>}
       <svg width="100%" height="30" role="img" aria-label={`Where ${of} goes: ${shown.map((part) => `${part.name} ${formatValue(part.share, 'share')}`).join(', ')}`}>
         {shown.map((part) => {
           const x = at;

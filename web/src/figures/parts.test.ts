@@ -9,9 +9,28 @@ const bars = (rows: Table['rows']): Table =>
 
 test('rows whose shares add up to one divide a whole', () => {
   expect(partsOf(bars([[0, 'kernel', 30, 0.3], [0, 'idle', 70, 0.7]]))).toEqual([
-    { name: 'kernel', amount: 30, share: 0.3 }, { name: 'idle', amount: 70, share: 0.7 }]);
+    { of: 'the whole', parts: [{ name: 'kernel', amount: 30, share: 0.3 }, { name: 'idle', amount: 70, share: 0.7 }] }]);
   expect(partsOf(bars([[0, 'kernel', 30, 0.3]]))).toEqual([]);
-  expect(partsOf(bars([[0, 'a', 50, 0.5], [1, 'a', 50, 0.5]])).map((part) => part.name)).toEqual(['0 · a', '1 · a'].map((name) => name[0]));
+  expect(partsOf(bars([[0, 'a', 50, 0.5], [1, 'a', 50, 0.5]]))).toEqual([]);
+});
+
+test('each device is a whole of its own', () => {
+  const wholes = partsOf(bars([[0, 'a', 5, 0.5], [0, 'b', 5, 0.5], [1, 'a', 9, 0.9], [1, 'b', 1, 0.1]]));
+  expect(wholes.map(({ of, parts }) => [of, ...parts.map((part) => `${part.name} ${part.share}`)])).toEqual([
+    ['device 0', 'a 0.5', 'b 0.5'], ['device 1', 'a 0.9', 'b 0.1']]);
+});
+
+test('operators make no bar: nearly all have one colour', () => {
+  const one = bars([[0, 'a', 5, 0.5], [0, 'b', 5, 0.5]]);
+  expect(partsOf({ ...one, columns: one.columns.map((column) => ({ ...column, name: column.name === 'role' ? 'op' : column.name })) })).toEqual([]);
+});
+
+test('waits have an exposed and a hidden part', () => {
+  const waits: Table = {
+    title: '', shape: 'bars', columns: [column('step', '', 'key'), column('total', 'ns', 'value'), column('share', 'share', 'share'), column('exposed', 'ns', 'value')],
+    rows: [['1', 9, 0.5, 4], ['2', 6, 0.5, null]] };
+  expect(stackOf(waits)!.parts.map((part) => part.values)).toEqual([[4, 0], [5, 6]]);
+  expect(stackOf({ ...waits, rows: [['1', 9, 0.5, null]] })!.parts).toEqual([{ name: 'data wait', values: [9] }]);
 });
 
 test('columns of times divide each row', () => {
@@ -32,5 +51,6 @@ test('curves are one set per device', () => {
 
 test('operators have the colour of their side, whatever words they contain', () => {
   const named = (name: string) => PAINTS[familyOfPart(name)]!.name;
-  expect([named('data_loader'), named('aten::_log_softmax_backward_data'), named('aten::convolution')]).toEqual(['data', 'host-backward', 'host']);
+  expect(['data_loader', 'aten::_log_softmax_backward_data', 'aten::convolution', 'forward', 'backward', 'layout'].map(named))
+    .toEqual(['data', 'host-backward', 'host', 'host', 'host-backward', 'copy']);
 });

@@ -1,31 +1,66 @@
 // Which figure a table of an answer has, by its shape and its columns alone.
 import type { Column, Table } from '../data/types.ts';
-import { text } from '../data/table.ts';
+import { hasColumns, text } from '../data/table.ts';
 import { familyOf } from '../words/palette.ts';
 import type { Part } from './partbar.tsx';
 
-const MOST_PARTS = 12;
+const MAX_PARTS = 12;
+const MAX_WHOLES = 8;
 
-/** The rows of a table that divide one whole; empty if they do not. */
-export function partsOf(table: Table): Part[] {
-  if (table.shape !== 'bars' || table.rows.length === 0 || table.rows.length > MOST_PARTS) return [];
+export interface Whole { of: string; parts: Part[] }
+
+/** The rows of a table that divide one whole, or one per rank or device; empty if they do not. */
+export function partsOf(table: Table): Whole[] {
   const share = table.columns.findIndex((column) => column.role === 'share');
-  const keys = telling(table);
+  if (table.shape !== 'bars' || table.rows.length === 0 || share < 0 || hasColumns(table, { op: '' })) return []; // operators have two colours only
+  const places = indices(table, (column) => column.role === 'key' && PLACES.includes(column.name)).filter((key) => telling(table).includes(key));
+  const keys = telling(table).filter((key) => !places.includes(key));
   const time = table.columns.findIndex((column) => column.unit === 'ns');
-  if (share < 0) return [];
-  const parts = table.rows.map((row) => ({
-    name: keys.map((key) => text(row[key])).join(' · '),
-    amount: time < 0 ? null : (row[time] as number | null),
-    share: Number(row[share] ?? 0),
+  const groups = new Map<string, typeof table.rows>();
+  for (const row of table.rows) {
+    const name = places.map((place) => spokenKey(table.columns[place]!.name, text(row[place]))).join(', ');
+    groups.set(name, [...(groups.get(name) ?? []), row]);
+  }
+  const wholes = [...groups].slice(0, MAX_WHOLES).map(([of, rows]) => ({
+    of: of || 'the whole',
+    parts: rows.map((row) => ({
+      name: keys.map((key) => text(row[key])).filter(Boolean).join(' · '),
+      amount: time < 0 ? null : (row[time] as number | null),
+      share: Number(row[share] ?? 0),
+    })),
   }));
+  return wholes.every(({ parts }) => parts.length > 1 && parts.length <= MAX_PARTS && isWhole(parts)) ? wholes : [];
+}
+
+const PLACES = ['rank', 'device'];
+
+function isWhole(parts: Part[]): boolean {
   const sum = parts.reduce((all, part) => all + part.share, 0);
-  return sum > 0.98 && sum < 1.005 ? parts : [];
+  return sum > 0.98 && sum < 1.005;
 }
 
 export interface Stack { labels: string[]; parts: { name: string; values: number[] }[] }
 
+/** Times of which a part is exposed: one bar per row, its two parts; null if the table has none. */
+function exposedOf(table: Table): Stack | null {
+  const at = (name: string) => table.columns.findIndex((column) => column.name === name && column.unit === 'ns');
+  const [total, exposed] = [at('total'), at('exposed')];
+  const keys = telling(table);
+  if (table.rows.length === 0 || total < 0 || exposed < 0 || !table.columns.some((column) => column.name === 'step')) return null;
+  const labels = table.rows.map((row) => keys.map((key) => text(row[key])).join(' · '));
+  if (table.rows.every((row) => row[exposed] === null)) return { labels, parts: [{ name: 'data wait', values: table.rows.map((row) => Number(row[total] ?? 0)) }] };
+  return {
+    labels,
+    parts: [
+      { name: 'data wait, device idle', values: table.rows.map((row) => Number(row[exposed] ?? 0)) },
+      { name: 'hidden behind compute', values: table.rows.map((row) => Number(row[total] ?? 0) - Number(row[exposed] ?? 0)) },
+    ],
+  };
+}
+
 /** One bar per row, divided by the columns of parts; null if the table has none. */
 export function stackOf(table: Table): Stack | null {
+  if (table.shape === 'bars' && table.columns.some((column) => column.name === 'exposed')) return exposedOf(table);
   if (table.shape !== 'bars' || table.columns.some((column) => column.role === 'share')) return null;
   const parts = indices(table, (column) => column.role === 'value' && column.unit === 'ns' && column.name !== 'total');
   const keys = telling(table);
@@ -50,7 +85,7 @@ export function curvesOf(table: Table): Curve[] {
   const sameUnit = lines.filter((line) => table.columns[line]!.unit === unit && table.columns[line]!.name !== 'change');
   const groups = new Map<string, typeof table.rows>();
   for (const row of table.rows) {
-    const name = keys.map((key) => `${table.columns[key]!.name} ${text(row[key])}`).join(', ');
+    const name = keys.map((key) => spokenKey(table.columns[key]!.name, text(row[key]))).join(', ');
     const group = groups.get(name);
     if (group === undefined) groups.set(name, [row]);
     else group.push(row);
@@ -60,6 +95,9 @@ export function curvesOf(table: Table): Curve[] {
     lines: sameUnit.map((line) => ({ column: table.columns[line]!, values: rows.map((row) => row[line] as number | null) })),
   }));
 }
+
+/** "rank 0", but not "device device 0". */
+const spokenKey = (column: string, value: string) => (/^\d+$/.test(value) ? `${column} ${value}` : value);
 
 /** The key columns that tell the rows apart; the first one if none does. */
 function telling(table: Table): number[] {
@@ -73,7 +111,10 @@ function indices(table: Table, is: (column: Column) => boolean): number[] {
 }
 
 /** The colour of a part: operators by their side of the program, whatever words their names contain. */
-export const familyOfPart = (name: string) => familyOf(!name.includes('::') ? name : /backward/i.test(name) ? 'backward' : 'host');
+export const familyOfPart = (name: string) => familyOf(OF_KIND[name] ?? (!name.includes('::') ? name : /backward/i.test(name) ? 'backward' : 'host'));
+
+/** Phases and kinds of kernels whose names hold no word of a family, by a word that does. */
+const OF_KIND: Record<string, string> = { forward: 'host', optimizer: 'python', layout: 'copy', cast: 'elementwise', compiled: 'elementwise', fill: 'memset' };
 
 /** Columns are named in snake case; operators keep their underscores. */
 export const spoken = (name: string) => (name.includes('::') ? name : name.replaceAll('_', ' '));

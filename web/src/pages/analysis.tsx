@@ -1,31 +1,41 @@
 // A page of tables: one tab per analysis, each with what it answers, its figure and its tables.
 import { titled } from '../data/table.ts';
-import type { Report, Run } from '../data/types.ts';
+import type { Options, Report, Run, Table } from '../data/types.ts';
 import { analyses, change, param, scope, source } from '../state/app.ts';
 import type { PageWords } from '../words/pages.ts';
 import { Answer, Notes } from '../shell/answer.tsx';
 import { heatColumns } from '../figures/heat.ts';
 import { HeatMap } from '../figures/heatmap.tsx';
-import { Figure } from '../figures/figure.tsx';
+import { Figure, hasFigure } from '../figures/figure.tsx';
 import { TableCard } from '../table/card.tsx';
+import { Head } from './head.tsx';
+import { WhatIf } from './whatif.tsx';
 
 export function AnalysisPage({ run, page }: { run: Run; page: PageWords }) {
   const tab = page.analyses.find((name) => name === param('tab')) ?? page.analyses[0]!;
   return (
     <>
-      <h1>{page.question}</h1>
+      <Lead run={run} name={tab} question={page.question} />
       {page.analyses.length > 1 && <Tabs names={page.analyses} chosen={tab} />}
-      {page.id === 'distributed' && run.files > 1 && <Ranks run={run} />}
+      {tab === 'stragglers' && run.files > 1 && <Ranks run={run} />}
       <Analysis key={tab} run={run} name={tab} />
     </>
   );
+}
+
+const questionKey = (run: Run, name: string, options: Options) => `show/${run.run}/${run.hash}/${name}/${new URLSearchParams(options)}`;
+
+/** The sentence that the analysis answers with. */
+export function Lead({ run, name, question }: { run: Run; name: string; question: string }) {
+  const options = scope.value;
+  return <Head run={run} question={question} of={questionKey(run, name, options)} ask={() => source.show(run.run, name, options)} />;
 }
 
 /** The main figure of several ranks: which rank is slow in which step. */
 function Ranks({ run }: { run: Run }) {
   const options = scope.value;
   return (
-    <Answer of={`show/${run.run}/${run.hash}/steps/${options.step ?? ''}`} what="the steps of all ranks" ask={() => source.show(run.run, 'steps', options)}>
+    <Answer of={questionKey(run, 'steps', options)} what="the steps of all ranks" ask={() => source.show(run.run, 'steps', options)}>
       {(report) => {
         const table = report.tables.find((one) => heatColumns(one).length > 0 && one.rows.length > 0);
         return table === undefined ? null : <HeatMap table={table} />;
@@ -48,7 +58,7 @@ export function Tabs({ names, chosen }: { names: readonly string[]; chosen: stri
     <div class="tabs" role="tablist" aria-label="Analyses" onKeyDown={onKey}>
       {names.map((name) => (
         <button key={name} id={`tab-${name}`} type="button" role="tab" aria-selected={name === chosen} aria-controls="tab-panel"
-          tabIndex={name === chosen ? 0 : -1} onClick={() => change({ tab: name, sort: undefined, filter: undefined }, 'push')}>
+          title={answered(name)} tabIndex={name === chosen ? 0 : -1} onClick={() => change({ tab: name, sort: undefined, filter: undefined }, 'push')}>
           {titled(name)}
         </button>
       ))}
@@ -56,38 +66,43 @@ export function Tabs({ names, chosen }: { names: readonly string[]; chosen: stri
   );
 }
 
-function answered(name: string): string {
-  const row = analyses.value?.rows.find((one) => one[0] === name);
-  const words = String(row?.[1] ?? '');
-  return words === '' ? '' : `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
-}
+/** What an analysis answers, in the words of the program. */
+const answered = (name: string) => String(analyses.value?.rows.find((row) => row[0] === name)?.[1] ?? '');
 
 export function Analysis({ run, name }: { run: Run; name: string }) {
   const options = scope.value;
   return (
     <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${name}`} class="stack">
-      <Answer of={`show/${run.run}/${run.hash}/${name}/${options.step ?? ''}`} what={titled(name).toLowerCase()}
-        ask={() => source.show(run.run, name, options)}>
-        {(report) => <Tables report={report} name={name} />}
+      {name === 'whatif' && <WhatIf key={run.run} run={run} />}
+      <Answer of={questionKey(run, name, options)} what={titled(name).toLowerCase()} ask={() => source.show(run.run, name, options)}>
+        {(report) => <Tables report={report} />}
       </Answer>
     </div>
   );
 }
 
-function Tables({ report, name }: { report: Report; name: string }) {
+/** In a replay, what holds for all ranks together comes before what holds for each. */
+function ordered(report: Report): Table[] {
   const filled = report.tables.filter((table) => table.rows.length > 0);
+  const ofRanks = (table: Table) => table.columns.some((column) => column.name === 'rank');
+  return report.report === 'whatif' ? [...filled.filter((table) => !ofRanks(table)), ...filled.filter(ofRanks)] : filled;
+}
+
+function Tables({ report }: { report: Report }) {
+  const filled = ordered(report);
   const empty = report.tables.filter((table) => table.rows.length === 0);
+  const main = filled.find((table) => table.shape === 'curve') ?? filled.find(hasFigure);
   return (
     <>
-      <p class="lead">{answered(name)}</p>
       <Notes notes={report.notes} />
+      {main && <Figure table={main} />}
       {filled.map((table) => (
         <div key={table.title} class="stack">
-          <Figure table={table} />
+          {table !== main && <Figure table={table} />}
           <TableCard table={table} place={String(report.tables.indexOf(table))} maxRows={table === filled[0] ? 18 : 10} />
         </div>
       ))}
-      {empty.length > 0 && (
+      {empty.length > 0 && filled.length > 0 && (
         <p class="faint">Without rows in this recording: {empty.map((table) => table.title.toLowerCase()).join(', ')}.</p>
       )}
     </>

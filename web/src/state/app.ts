@@ -19,6 +19,7 @@ export const ignored = signal<string[]>([]);
 /** An action's result for screen readers and, for a moment, on screen. */
 export const said = signal('');
 export const helpOpen = signal(false);
+export const paletteOpen = signal(false);
 /** The names and answers of all analyses. */
 export const analyses = signal<Table | null>(null);
 

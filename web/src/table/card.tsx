@@ -1,14 +1,14 @@
 // A table with its title, filter, columns, CSV and the details of one row.
 import { useId, useMemo, useState } from 'preact/hooks';
-import { titled } from '../data/table.ts';
 import type { Cell, Table } from '../data/types.ts';
-import { change, hrefTo, param, said } from '../state/app.ts';
-import { formatSpan } from '../state/link.ts';
-import { formatExact, formatValue } from '../words/units.ts';
+import { change, param } from '../state/app.ts';
+import { formatValue } from '../words/units.ts';
+import { RowDetails } from './details.tsx';
 import { Grid } from './grid.tsx';
+import { EVERY } from './links.ts';
 import { csvOf, orderedRows, shownColumns, type Sort } from './model.ts';
 
-const NAMES = ['name', 'op', 'kernel', 'collective', 'call', 'module'];
+const FEW = 8; // rows that need no filter
 
 interface Props {
   table: Table;
@@ -18,10 +18,11 @@ interface Props {
   onRow?: (row: Cell[]) => void;
 }
 
-/** "2:conv" in the address is "conv" for table 2. */
+/** "2:conv" in the address is "conv" for table 2, and "*:conv" is "conv" for every table. */
 function ownPart(name: 'sort' | 'filter', place: string | undefined): string {
   const value = param(name) ?? '';
-  return place !== undefined && value.startsWith(`${place}:`) ? value.slice(place.length + 1) : '';
+  const own = [`${place}:`, EVERY].find((start) => value.startsWith(start));
+  return place === undefined || own === undefined ? '' : value.slice(own.length);
 }
 
 function sortIn(table: Table, words: string): Sort | null {
@@ -50,13 +51,14 @@ export function TableCard({ table, place, maxRows = 14, onRow }: Props) {
     setChosen(row);
     if (row !== null) onRow?.(row);
   };
+  if (rows.length === 0 && (param('filter') ?? '').startsWith(EVERY)) return <p class="faint">{table.title}: no row contains “{own.filter}”.</p>;
   return (
     <section class="card table" aria-label={table.title}>
       <header>
         <h2>{table.title}</h2>
         <span class="count">{counted(rows.length, table.rows.length)}</span>
         <span class="grow" />
-        {table.rows.length > 8 && (
+        {(table.rows.length > FEW || own.filter !== '') && (
           <input type="search" placeholder="Filter" aria-label={`Filter ${table.title}`} value={own.filter}
             onInput={(event) => set({ filter: event.currentTarget.value })} />
         )}
@@ -77,48 +79,6 @@ export function TableCard({ table, place, maxRows = 14, onRow }: Props) {
 function counted(found: number, all: number): string {
   const rows = formatValue(all, 'count');
   return found === all ? `${rows} ${all === 1 ? 'row' : 'rows'}` : `${formatValue(found, 'count')} of ${rows} rows`;
-}
-
-function RowDetails({ table, row, close }: { table: Table; row: Cell[]; close: () => void }) {
-  const name = table.columns.findIndex((column) => NAMES.includes(column.name));
-  const step = table.columns.findIndex((column) => column.name === 'step');
-  const time = spanOf(table, row);
-  return (
-    <aside class="row-details" aria-label="Details of the row">
-      <header>
-        <span class="grow" />
-        {typeof row[name] === 'string' && <a href={hrefTo('timeline', { q: row[name] })}>Find in the timeline</a>}
-        {time && <a href={hrefTo('timeline', time)}>Show in the timeline</a>}
-        {row[step] && <a href={hrefTo('timeline', { step: String(row[step]) })}>Step {row[step]} in the timeline</a>}
-        <button type="button" onClick={() => copy(table, row)}>Copy</button>
-        <button type="button" onClick={close}>Close</button>
-      </header>
-      <dl>
-        {table.columns.map((column, i) => row[i] === null || row[i] === '' ? null : (
-          <div key={column.name}>
-            <dt>{titled(column.name)}</dt>
-            <dd title={formatExact(row[i] ?? null, column.unit)}>{formatValue(row[i] ?? null, column.unit)}</dd>
-          </div>
-        ))}
-      </dl>
-    </aside>
-  );
-}
-
-const AROUND = 0.5; // of a stretch, shown on both sides of it
-
-/** The stretch of time that a row is about, as a view and an area of the timeline. */
-function spanOf(table: Table, row: Cell[]): { t: string; area: string } | null {
-  const numberIn = (name: string) => row[table.columns.findIndex((column) => column.name === name && column.unit === 'ns')];
-  const [start, length] = [numberIn('start'), numberIn('length')];
-  if (typeof start !== 'number' || typeof length !== 'number' || length <= 0) return null;
-  return { t: formatSpan(start - length * AROUND, start + length * (1 + AROUND)), area: formatSpan(start, start + length) };
-}
-
-function copy(table: Table, row: Cell[]) {
-  const lines = table.columns.map((column, i) => `${column.name}\t${formatExact(row[i] ?? null, column.unit)}`);
-  navigator.clipboard.writeText(lines.join('\n')).then(
-    () => { said.value = 'The row is copied.'; }, () => { said.value = 'The browser did not allow copying.'; });
 }
 
 function save(table: Table, rows: Cell[][]) {

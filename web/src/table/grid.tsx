@@ -10,6 +10,8 @@ const SHARED = 17; // the least width of each where there are several
 const LETTER = 0.95; // of the width of a digit
 const PADDING = 2.1;
 
+const PLACES = ['rank', 'device']; // columns before that of a tree's names
+
 interface Props {
   id: string;
   table: Table;
@@ -62,7 +64,7 @@ export function Grid({ id, table, columns, rows, sort, onSort, chosen, onChoose,
     event.preventDefault();
   };
   const depth = depthOf(table);
-  const named = columns.find((one) => one.isText)?.index;
+  const named = columns.find((one) => one.isText && !PLACES.includes(one.column.name))?.index;
   const ordered = useMemo(() => orderedBy(table), [table]);
   return (
     <div class="grid" ref={scroller} role="grid" tabIndex={0} aria-label={table.title} aria-rowcount={rows.length + 1}

@@ -1,7 +1,7 @@
 // What a table shows: its columns, the order of its rows, its texts and its CSV.
 import type { Cell, Column, Table } from '../data/types.ts';
 import { columnFormat } from '../words/units.ts';
-import { shortNames } from '../words/names.ts';
+import { shortName, shortNames, shortPlace } from '../words/names.ts';
 
 export interface Shown {
   column: Column;
@@ -18,6 +18,7 @@ export interface Shown {
 export interface Sort { index: number; up: boolean }
 
 const MAX_TEXT = 48;
+const MAX_PLACE = 36;
 const MIN_WIDTH = 5;
 const SHARE_WIDTH = 11; // room for a bar
 const LOOKED_AT = 400;
@@ -37,6 +38,10 @@ export function shownColumns(table: Table, all: boolean): Shown[] {
   });
 }
 
+const STACK = 'stack';
+/** The end of a stack tells more than its begin, which most stacks share. */
+const innermostFirst = (stack: string) => stack.split(';').reverse().map(shortName).join(' ← ');
+
 const numbersOf = (table: Table, index: number) => table.rows.map((row) => (typeof row[index] === 'number' ? row[index] : null));
 
 /** The numbers that share a unit with those of a column: in a comparison, all of the same kind do. */
@@ -51,12 +56,12 @@ function shown(table: Table, column: Column, index: number): Shown {
   const number = columnFormat(alike(table, column, index), column.unit);
   const short = isText ? shortNames(table.rows.flatMap((row) => (typeof row[index] === 'string' ? [row[index]] : []))) : String;
   const format = (cell: Cell) => {
-    if (typeof cell === 'string') return short(cell);
+    if (typeof cell === 'string') return column.name === STACK ? innermostFirst(cell) : shortPlace(short(cell), MAX_PLACE);
     const digits = number(cell);
-    return column.role === 'change' && cell !== null && cell > 0 ? `+${digits}` : digits;
+    return column.role === 'change' && cell !== null && cell > 0 ? digits.replace(/^<?/, '$&+') : digits;
   };
   const most = numbers.reduce<number>((max, value) => Math.max(max, Math.abs(value ?? 0)), 0);
-  const longest = table.rows.slice(0, LOOKED_AT).reduce((max, row) => Math.max(max, format(row[index] ?? null).length), label(column).length + 1);
+  const longest = table.rows.slice(0, LOOKED_AT).reduce((max, row) => Math.max(max, format(row[index] ?? null).length), label(column).length + 1) + (column.role === 'change' ? 1 : 0);
   return { column, index, isText, format, most, width: Math.max(column.role === 'share' ? SHARE_WIDTH : MIN_WIDTH, Math.min(longest, MAX_TEXT)) };
 }
 

@@ -81,7 +81,10 @@ export class Model {
       const span = parseSpan(one);
       return span === null ? [] : [{ span, kept: true }];
     });
-    const step = stepsOf(timeline).find((one) => String(one.number) === param('step'));
+    const rank = param('rank');
+    const steps = rank === undefined ? stepsOf(timeline) : timeline.steps.filter((one) => String(one.rank) === rank);
+    const step = steps.find((one) => String(one.number) === param('step'));
+    if (rank !== undefined) this.closed.value = this.closed.peek().filter((key) => key !== groupKey(Number(rank)));
     this.span.value = bounded(parseSpan(param('t')) ?? (step ? widened({ from: step.start, to: step.end }, 0.05) : { from: 0, to: timeline.end }), timeline.end);
     this.readArea();
     this.showMoment();
@@ -125,7 +128,7 @@ export class Model {
       const keys = chosen === null || chosen.lanes.size === timeline.lanes.length ? []
         : timeline.lanes.filter((lane) => chosen.lanes.has(lane.lane)).map((lane) => lane.key);
       change({
-        t: whole ? undefined : formatSpan(span.from, span.to), step: undefined, at: undefined,
+        t: whole ? undefined : formatSpan(span.from, span.to), step: undefined, rank: undefined, at: undefined,
         sel: place === null ? undefined : `r${place.rank}.${place.id}`,
         area: chosen === null ? undefined : [formatSpan(chosen.span.from, chosen.span.to), ...keys].join(','),
         pin: this.pinned.peek().join(','), closed: this.closed.peek().join(',') || (ranksOf(timeline) > OPEN_RANKS ? 'none' : undefined), open: this.opened.peek().join(','),

@@ -88,3 +88,6 @@ export const WHEN: Record<string, string> = {
   now: 'What to change', next: 'Limits once the above is done', covered: 'Saves alone, but nothing after the above', fact: 'Costs without a known saving',
 };
 export const whenWords = (when: string) => WHEN[when] ?? 'Facts without a known saving';
+
+/** The lacks that stop conclusions or lower confidence. */
+export const lacksOf = (verdict: Verdict): Health[] => verdict.health.filter((one) => one.grade === 'A' || one.grade === 'B');

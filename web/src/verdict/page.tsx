@@ -1,13 +1,14 @@
 // The first screen: how long a step is, where it goes, what is wrong, what to do, and how sure that is.
 import { useMemo, useState } from 'preact/hooks';
-import { records, reportNamed, tableNamed, text, titled } from '../data/table.ts';
+import { records, reportNamed, tableNamed, text } from '../data/table.ts';
 import type { Reports, Run } from '../data/types.ts';
 import { hrefTo, openPage, param, scope, source } from '../state/app.ts';
 import { StepChart } from '../figures/chart.tsx';
 import { PartBar } from '../figures/partbar.tsx';
-import { partsOf, stackOf } from '../figures/parts.ts';
+import { partsOf, stackOf, type Whole } from '../figures/parts.ts';
 import { StackLegend } from '../figures/figure.tsx';
-import { Analysis, Tabs } from '../pages/analysis.tsx';
+import { Analysis, Lead, Tabs } from '../pages/analysis.tsx';
+import { Scope } from '../pages/head.tsx';
 import { Answer, Notes } from '../shell/answer.tsx';
 import { pageNamed } from '../words/pages.ts';
 import { formatValue } from '../words/units.ts';
@@ -24,10 +25,10 @@ export function VerdictPage({ run }: { run: Run }) {
   return (
     <>
       <Tabs names={names} chosen={tab} />
-      {tab !== SUMMARY ? <><h1>{titled(tab)}</h1><Analysis key={tab} run={run} name={tab} /></> : (
+      {tab !== SUMMARY ? <><Lead run={run} name={tab} question={pageNamed('verdict').question} /><Analysis key={tab} run={run} name={tab} /></> : (
         <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${SUMMARY}`} class="stack">
           <Answer of={`report/${run.run}/${run.hash}/${steps}`} what="the report" ask={() => source.report(run.run, scope.peek())}>
-            {(reports) => <Summary reports={reports} />}
+            {(reports) => <><Scope run={run} question={pageNamed('verdict').question} /><Summary reports={reports} /></>}
           </Answer>
         </div>
       )}
@@ -96,16 +97,21 @@ function Headline({ one, lead }: { one: RankVerdict; lead: boolean }) {
 function WhereItGoes({ reports }: { reports: Reports }) {
   const step = tableNamed(reportNamed(reports, 'steps'), 'Average step');
   const phases = tableNamed(reportNamed(reports, 'phases'), 'Phases');
-  const parts = step ? partsOf(step) : [];
-  const phaseParts = phases ? partsOf(phases) : [];
-  if (parts.length === 0 && phaseParts.length === 0) return null;
+  const wholes = (step ? partsOf(step) : []).slice(0, MAX_WHOLES);
+  const phaseWholes = (phases ? partsOf(phases) : []).slice(0, MAX_WHOLES);
+  if (wholes.length === 0 && phaseWholes.length === 0) return null;
   return (
     <section class="card" aria-label="Where a step goes">
-      {parts.length > 0 && <><h2>Where the mean step goes</h2><PartBar parts={parts} of="the mean step" /></>}
-      {phaseParts.length > 0 && <><h2>By phase on the host</h2><PartBar parts={phaseParts} of="the host's time" /></>}
+      {wholes.length > 0 && <><h2>Where the mean step goes</h2><Wholes wholes={wholes} of="the mean step" /></>}
+      {phaseWholes.length > 0 && <><h2>By phase on the host</h2><Wholes wholes={phaseWholes} of="the host's time" /></>}
     </section>
   );
 }
+
+const MAX_WHOLES = 3;
+
+const Wholes = ({ wholes, of }: { wholes: Whole[]; of: string }) =>
+  <>{wholes.map((whole) => <PartBar key={whole.of} parts={whole.parts} of={wholes.length > 1 ? whole.of : of} titled={wholes.length > 1} />)}</>;
 
 function Steps({ reports }: { reports: Reports }) {
   const table = reportNamed(reports, 'steps')?.tables.find((one) => one.shape === 'bars' && stackOf(one) !== null);

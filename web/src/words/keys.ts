@@ -25,6 +25,7 @@ export const KEYS: readonly Key[] = [
   { action: 'help', where: 'everywhere', key: '?', shown: '?', does: 'show or hide this help' },
   { action: 'page', where: 'everywhere', key: 'g', shown: 'G, then a letter', does: 'open a page; the letter stands in the list of pages' },
   { action: 'search', where: 'everywhere', key: '/', shown: '/', does: 'search names in the timeline; filter a table elsewhere' },
+  { action: 'commands', where: 'everywhere', key: '>', shown: '>', does: 'commands: pages, analyses, steps, runs; also in an empty search, and with Ctrl Shift P' },
   { action: 'link', where: 'everywhere', key: 'L', shown: 'Shift L', does: 'copy a link to this view', shift: true },
   at('KeyW', 'W', 'zoomIn', 'zoom in at the mouse'),
   at('KeyS', 'S', 'zoomOut', 'zoom out at the mouse'),

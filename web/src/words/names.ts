@@ -26,6 +26,14 @@ export function shortName(name: string): string {
   return plain === '' ? name : plain;
 }
 
+const IN_FOLDERS = /^.*\/([^/]+\(\d+\): .*)$/;
+
+/** "a/long/way/to/train.py(41): step" → "…/train.py(41): step": the end says more than the begin. Shorter ones stay. */
+export function shortPlace(name: string, most: number): string {
+  const base = name.length > most ? IN_FOLDERS.exec(name)?.[1] : undefined;
+  return base === undefined ? name : `…/${base}`;
+}
+
 /** Short names where they differ; names that would read the same keep what tells them apart. */
 export function shortNames(names: readonly string[]): (name: string) => string {
   const whole = new Map<string, string>();
@@ -39,4 +47,11 @@ export function shortNames(names: readonly string[]): (name: string) => string {
     const short = shortName(name);
     return alike.has(short) ? name.replace(/^void /, '').replaceAll('(anonymous namespace)::', '').replaceAll('at::native::', '') : short;
   };
+}
+
+/** A name of a run without the endings of its file, its middle left out where it is long: what tells runs apart stands at the ends. */
+export function shortRun(name: string, most: number): string {
+  const bare = name.replace(/(\.pt\.trace)?\.json(\.gz)?$/, '');
+  const end = Math.ceil((most - 1) * 0.6);
+  return bare.length <= most ? bare : `${bare.slice(0, most - 1 - end)}…${bare.slice(-end)}`;
 }

@@ -1,0 +1,36 @@
+// What the recording lacks, on every page: the numbers of a damaged or partial recording are not taken for whole.
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { Run } from '../data/types.ts';
+import { hrefTo, scope, source } from '../state/app.ts';
+import { load } from '../state/load.ts';
+import { lacksOf, verdictOf } from './model.ts';
+
+const AFTER_MS = 1200; // the page's own question comes first
+
+/** Shown once the report is known; a report that fails says so on the page Verdict. */
+export function PartialStrip({ run }: { run: Run }) {
+  const [due, setDue] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setDue(true), AFTER_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return due ? <Lacks run={run} /> : null;
+}
+
+function Lacks({ run }: { run: Run }) {
+  const options = scope.value;
+  const key = `report/${run.run}/${run.hash}/${options.step ?? ''}`;
+  const answer = useMemo(() => load(key, () => source.report(run.run, options)), [key]).value;
+  const lacks = useMemo(() => (answer.state === 'ok' ? lacksOf(verdictOf(answer.value)) : []), [answer]);
+  const [first, ...others] = lacks;
+  if (first === undefined) return null;
+  return (
+    <details class="banner strip">
+      <summary><b>Partial recording.</b> {first.what}{others.length > 0 && ` And ${others.length} more.`}</summary>
+      <ul>
+        {lacks.map((one) => <li key={`${one.rank}${one.what}`}>{one.rank !== '' && `Rank ${one.rank}: `}{one.what} Affects {one.suffers}. {one.remedy}</li>)}
+      </ul>
+      <a href={hrefTo('verdict')}>All that the recording cannot show</a>
+    </details>
+  );
+}
