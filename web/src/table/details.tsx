@@ -3,23 +3,22 @@ import { titled } from '../data/table.ts';
 import type { Cell, Table } from '../data/types.ts';
 import { Place } from '../shell/place.tsx';
 import { address, hrefTo, said } from '../state/app.ts';
-import { formatSpan } from '../state/link.ts';
+import { formatMoment } from '../state/link.ts';
 import { shortName } from '../words/names.ts';
 import { formatExact, formatValue } from '../words/units.ts';
-import { everyTable, inLines, namesIn, sourcesIn, stepIn } from './links.ts';
+import { everyTable, inLines, momentIn, namesIn, sourcesIn, stepIn } from './links.ts';
 
 const LONG = 40; // letters, from which a cell takes a line of its own
-const AROUND = 0.5; // of a stretch, shown on both sides of it
 
 export function RowDetails({ table, row, close }: { table: Table; row: Cell[]; close: () => void }) {
-  const time = spanOf(table, row);
+  const moment = momentIn(table, row);
   const step = stepIn(table, row);
   const names = namesIn(table, row, address.value.page);
   const sources = sourcesIn(table, row);
   return (
     <aside class="row-details" aria-label="Details of the row">
       <header>
-        {time && <a href={hrefTo('timeline', time)}>Show in the timeline</a>}
+        {moment && <a href={hrefTo('timeline', { at: formatMoment(moment) })}>Show in the timeline</a>}
         {step && <a href={hrefTo('timeline', step)}>Step {step.step}{step.rank === undefined ? '' : ` of rank ${step.rank}`} in the timeline</a>}
         <span class="grow" />
         <button type="button" onClick={() => copyRow(table, row)}>Copy row</button>
@@ -52,15 +51,6 @@ export function RowDetails({ table, row, close }: { table: Table; row: Cell[]; c
       </dl>
     </aside>
   );
-}
-
-/** The stretch of time that a row is about, as a view and an area of the timeline. The files of several ranks each have their own beginning. */
-function spanOf(table: Table, row: Cell[]): { t: string; area: string } | null {
-  if (table.columns.some((column) => column.name === 'rank')) return null;
-  const numberIn = (name: string) => row[table.columns.findIndex((column) => column.name === name && column.unit === 'ns')];
-  const [start, length] = [numberIn('start'), numberIn('length')];
-  if (typeof start !== 'number' || typeof length !== 'number' || length <= 0) return null;
-  return { t: formatSpan(start - length * AROUND, start + length * (1 + AROUND)), area: formatSpan(start, start + length) };
 }
 
 function copy(words: string, done: string) {

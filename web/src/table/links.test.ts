@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Column, Table } from '../data/types.ts';
-import { inLines, namesIn, sourceLine, sourcesIn, stepIn } from './links.ts';
+import { inLines, momentIn, namesIn, sourceLine, sourcesIn, stepIn } from './links.ts';
 
 const column = (name: string, unit: Column['unit'] = ''): Column => ({ name, unit, role: 'key' });
 const table: Table = {
@@ -37,4 +37,12 @@ test('a step has its rank where there is one', () => {
 test('joined names stand on lines of their own', () => {
   expect(inLines(column('stack'), 'a;b;c')).toBe('a\nb\nc');
   expect(inLines(column('op'), 'a;b')).toBe('a;b');
+});
+
+test('a row with a start and a length is a moment of its rank', () => {
+  const columns = [column('rank'), column('start', 'ns'), { ...column('length', 'ns'), role: 'value' as const }];
+  expect(momentIn({ ...table, columns }, [3, 500, 20])).toEqual({ rank: 3, start: 500, length: 20 });
+  expect(momentIn({ ...table, columns: columns.slice(1) }, [500, 20])).toEqual({ rank: null, start: 500, length: 20 });
+  expect(momentIn({ ...table, columns }, [3, null, 20])).toBeNull();
+  expect(momentIn({ ...table, columns: [column('start', 'ns'), column('length')] }, [5, 6])).toBeNull();
 });

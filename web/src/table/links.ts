@@ -1,6 +1,6 @@
 // Where the names and places of a row lead.
 import type { Cell, Column, Table } from '../data/types.ts';
-import type { Param } from '../state/link.ts';
+import type { Moment, Param } from '../state/link.ts';
 
 export interface Way { words: string; page: string; params: Partial<Record<Param, string>> }
 export interface Named { name: string; ways: Way[] }
@@ -66,3 +66,13 @@ const LISTS: Record<string, string> = { stack: ';', sequence: '|', ops: ';' };
 
 /** A cell that joins several names, a name a line. */
 export const inLines = (column: Column, words: string) => words.replaceAll(LISTS[column.name] ?? '\n', '\n');
+
+/** The stretch of its rank's recording that a row is about: a key `start`, and how long it is. */
+export function momentIn(table: Table, row: readonly Cell[]): Moment | null {
+  const at = (names: readonly string[], is: (column: Column) => boolean) => row[table.columns.findIndex((column) => names.includes(column.name) && is(column))];
+  const start = at(['start'], (column) => column.unit === 'ns' && column.role === 'key');
+  const length = at(['length', 'time'], (column) => column.unit === 'ns');
+  const rank = at(['rank'], (column) => column.role === 'key');
+  if (typeof start !== 'number' || typeof length !== 'number' || length <= 0) return null;
+  return { rank: typeof rank === 'number' ? rank : null, start, length };
+}
