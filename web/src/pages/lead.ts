@@ -2,7 +2,7 @@
 import { number, rowsWith, text, type Row } from '../data/table.ts';
 import type { Report } from '../data/types.ts';
 import { shortName, shortPlace } from '../words/names.ts';
-import { formatValue, type Unit } from '../words/units.ts';
+import { formatValue } from '../words/units.ts';
 import { absent } from './absent.ts';
 import { changeWords } from './changes.ts';
 
@@ -47,10 +47,8 @@ const onRank = (row: Row, rows: readonly Row[]) => (severalRanks(rows) ? ` on ra
 
 type Sentence = (report: Report) => string | null;
 
-const rowsOf = (report: Report, columns: Record<string, Unit>) => rowsWith(report, columns);
-
 const operators: Sentence = (report) => {
-  const rows = rowsOf(report, { name: '', host_self: 'ns', device_self: 'ns' });
+  const rows = rowsWith(report, { name: '', host_self: 'ns', device_self: 'ns' });
   const device = rows.some((row) => number(row.device_self));
   const all = parts(rows, 'name', device ? 'device_self' : 'host_self');
   const whole = all.reduce((time, one) => time + one.value, 0);
@@ -63,20 +61,20 @@ const operators: Sentence = (report) => {
 };
 
 const kernels: Sentence = (report) => {
-  const rows = rowsOf(report, { name: '', count: 'count', total: 'ns', p95: 'ns' });
+  const rows = rowsWith(report, { name: '', count: 'count', total: 'ns', p95: 'ns' });
   const ran = sum(rows, 'count');
   if (ran === 0) return null;
   const names = new Set(rows.map((row) => row.name)).size;
-  const kinds = rowsOf(report, { kind: '', total: 'ns', share: 'share' });
+  const kinds = rowsWith(report, { kind: '', total: 'ns', share: 'share' });
   const [first] = parts(kinds, 'kind', 'total');
-  const brief = rowsOf(report, { below: 'ns', count: 'count', time_share: 'share' }).filter((row) => row.below === SHORT_NS);
+  const brief = rowsWith(report, { below: 'ns', count: 'count', time_share: 'share' }).filter((row) => row.below === SHORT_NS);
   return `${many(ran, 'kernel')} of ${many(names, 'name')} take ${ns(sum(rows, 'total'))} of device time`
     + (first && first.value > 0 ? `; ${first.name} kernels take ${share(first.value, sum(kinds, 'total'))} of compute` : '')
     + (sum(brief, 'count') > 0 ? `; ${share(sum(brief, 'count'), ran)} of all are shorter than ${ns(SHORT_NS)}.` : '.');
 };
 
 const modules: Sentence = (report) => {
-  const rows = rowsOf(report, { module: '', depth: '', host_self: 'ns', device_share: 'share' });
+  const rows = rowsWith(report, { module: '', depth: '', host_self: 'ns', device_share: 'share' });
   if (rows.length === 0) return null;
   const device = rows.some((row) => number(row.device_share));
   const own = (row: Row) => (device ? (number(row.device_self) ?? 0) + (number(row.backward_device_self) ?? 0) : number(row.host_self) ?? 0);
@@ -88,12 +86,12 @@ const modules: Sentence = (report) => {
 };
 
 const memoryEvents: Sentence = (report) => {
-  const rows = rowsOf(report, { device: '', peak_allocated: 'bytes', peak_change: 'bytes', peak_time: 'ns' });
+  const rows = rowsWith(report, { device: '', peak_allocated: 'bytes', peak_change: 'bytes', peak_time: 'ns' });
   if (rows.length === 0) return null;
   const size = (row: Row) => number(row.peak_allocated) ?? number(row.peak_change) ?? 0;
   const onDevices = rows.filter((row) => number(row.capacity) !== null || number(row.peak_reserved)); // the host's memory is seldom the one that is full
   const peak = most(onDevices.length > 0 ? onDevices : rows, size);
-  const alive = rowsOf(report, { device: '', op: '', bytes: 'bytes', share: 'share' })
+  const alive = rowsWith(report, { device: '', op: '', bytes: 'bytes', share: 'share' })
     .filter((row) => row.device === peak.device && row.rank === peak.rank);
   const capacity = number(peak.capacity);
   return `Peak ${bytes(size(peak))}${capacity === null ? '' : ` of ${bytes(capacity)}`} on ${text(peak.device)}${ofRank(peak, rows)}`
@@ -102,16 +100,16 @@ const memoryEvents: Sentence = (report) => {
 };
 
 const moduleMemory: Sentence = (report) => {
-  const rows = rowsOf(report, { module: '', self_bytes: 'bytes', share: 'share' });
+  const rows = rowsWith(report, { module: '', self_bytes: 'bytes', share: 'share' });
   if (rows.length === 0) return null;
   const best = most(rows, 'self_bytes');
   return `Largest part at the memory peak${onRank(best, rows)}: ${named(best.module)}, ${bytes(number(best.self_bytes) ?? 0)}.`;
 };
 
 const stragglers: Sentence = (report) => {
-  const averages = rowsOf(report, { rank: '', wait: 'ns', transfer: 'ns', total: 'ns' });
+  const averages = rowsWith(report, { rank: '', wait: 'ns', transfer: 'ns', total: 'ns' });
   if (averages.length < 2) return null;
-  const rows = rowsOf(report, { rank: '', when: '', part: '', cost: 'ns' });
+  const rows = rowsWith(report, { rank: '', when: '', part: '', cost: 'ns' });
   if (rows.length > 0) {
     const worst = most(rows, 'cost');
     const late = rows.length === 1 ? `Rank ${text(worst.rank)} is late` : `${many(new Set(rows.map((row) => row.rank)).size, 'rank is', 'ranks are')} late, most rank ${text(worst.rank)}`;
@@ -124,7 +122,7 @@ const stragglers: Sentence = (report) => {
 };
 
 const communication: Sentence = (report) => {
-  const rows = rowsOf(report, { communication: 'ns', exposed: 'ns', overlap: 'share' }).filter((row) => number(row.communication));
+  const rows = rowsWith(report, { communication: 'ns', exposed: 'ns', overlap: 'share' }).filter((row) => number(row.communication));
   if (rows.length === 0) return null;
   const worst = most(rows, 'exposed');
   const wait = number(worst.exposed_wait);
@@ -133,7 +131,7 @@ const communication: Sentence = (report) => {
 };
 
 const collectives: Sentence = (report) => {
-  const rows = rowsOf(report, { collective: '', count: 'count', total: 'ns', exposed: 'ns' });
+  const rows = rowsWith(report, { collective: '', count: 'count', total: 'ns', exposed: 'ns' });
   const total = sum(rows, 'total');
   if (total === 0) return null;
   const [first] = parts(rows, 'collective', 'total');
@@ -141,14 +139,14 @@ const collectives: Sentence = (report) => {
 };
 
 const pipeline: Sentence = (report) => {
-  const rows = rowsOf(report, { stage: '', bubble: 'ns', bubble_share: 'share', ideal_share: 'share', stages: 'count' });
+  const rows = rowsWith(report, { stage: '', bubble: 'ns', bubble_share: 'share', ideal_share: 'share', stages: 'count' });
   if (rows.length === 0) return null;
   const worst = most(rows, 'bubble_share');
   return `Stage ${text(worst.stage)} (rank ${text(worst.rank)}) has the largest bubble: ${share(number(worst.bubble_share) ?? 0)} of its step; filling and draining alone would be ${share(number(worst.ideal_share) ?? 0)}.`;
 };
 
 const clockAlignment: Sentence = (report) => {
-  const rows = rowsOf(report, { rank: '', state: '', offset: 'ns', error_edge: 'ns' });
+  const rows = rowsWith(report, { rank: '', state: '', offset: 'ns', error_edge: 'ns' });
   if (rows.length < 2) return null;
   const known = rows.filter((row) => number(row.offset) !== null && number(row.error_edge) !== null);
   const lost = rows.filter((row) => !known.includes(row)).map((row) => text(row.rank));
@@ -158,7 +156,7 @@ const clockAlignment: Sentence = (report) => {
 };
 
 const inputWait: Sentence = (report) => {
-  const rows = rowsOf(report, { step: '', total: 'ns', share: 'share', exposed: 'ns', max: 'ns' });
+  const rows = rowsWith(report, { step: '', total: 'ns', share: 'share', exposed: 'ns', max: 'ns' });
   if (rows.length === 0) return null;
   const total = sum(rows, 'total');
   const worst = most(rows, 'share');
@@ -168,7 +166,7 @@ const inputWait: Sentence = (report) => {
 };
 
 const lines: Sentence = (report) => {
-  const rows = rowsOf(report, { line: '', share: 'share', total: 'ns', in_ops: 'ns' });
+  const rows = rowsWith(report, { line: '', share: 'share', total: 'ns', in_ops: 'ns' });
   if (rows.length === 0) return null;
   const own = most(rows, 'self');
   const window = (number(own.total) ?? 0) / (number(own.share) || 1);
@@ -176,7 +174,7 @@ const lines: Sentence = (report) => {
 };
 
 const pythonStacks: Sentence = (report) => {
-  const rows = rowsOf(report, { stack: '', time: 'ns' });
+  const rows = rowsWith(report, { stack: '', time: 'ns' });
   const total = sum(rows, 'time');
   if (total === 0) return null;
   const leaves = rows.map((row) => ({ leaf: text(row.stack).split(';').at(-1) ?? '', time: row.time ?? null }));
@@ -185,7 +183,7 @@ const pythonStacks: Sentence = (report) => {
 };
 
 const callTree: Sentence = (report) => {
-  const rows = rowsOf(report, { name: '', depth: '', host_total: 'ns', host_self: 'ns' });
+  const rows = rowsWith(report, { name: '', depth: '', host_total: 'ns', host_self: 'ns' });
   const [first] = parts(rows, 'name', 'host_self');
   if (first === undefined || first.value === 0) return null;
   return `${named(first.name)} takes most host time by itself, ${ns(first.value)} of ${ns(sum(rows, 'host_self'))} over all threads.`;
@@ -198,7 +196,7 @@ const CAUSES: Record<string, string> = {
 };
 
 const idle: Sentence = (report) => {
-  const rows = rowsOf(report, { device: '', cause: '', time: 'ns', share: 'share', pieces: 'count' });
+  const rows = rowsWith(report, { device: '', cause: '', time: 'ns', share: 'share', pieces: 'count' });
   if (rows.length === 0) return null;
   const devices = parts(rows.map((row) => ({ ...row, place: `${text(row.rank)}/${text(row.device)}` })), 'place', 'share');
   const mine = rows.filter((row) => `${text(row.rank)}/${text(row.device)}` === devices[0]!.name);
@@ -207,7 +205,7 @@ const idle: Sentence = (report) => {
 };
 
 const devices: Sentence = (report) => {
-  const rows = rowsOf(report, { device: '', utilization: 'share', busy: 'ns', window: 'ns' });
+  const rows = rowsWith(report, { device: '', utilization: 'share', busy: 'ns', window: 'ns' });
   if (rows.length === 0) return null;
   const worst = least(rows, 'utilization');
   const occupancy = number(worst.occupancy);
@@ -216,20 +214,20 @@ const devices: Sentence = (report) => {
 };
 
 const ledger: Sentence = (report) => {
-  const rows = rowsOf(report, { bound: '', reason: '' }).filter((row) => row.bound !== 'unknown');
+  const rows = rowsWith(report, { bound: '', reason: '' }).filter((row) => row.bound !== 'unknown');
   if (rows.length === 0) return null;
   const bounds = [...new Set(rows.map((row) => text(row.bound)))];
-  const owners = rowsOf(report, { owner: '', time: 'ns', share: 'share' });
+  const owners = rowsWith(report, { owner: '', time: 'ns', share: 'share' });
   const [first] = parts(owners, 'owner', 'time');
   return `The recording is ${bounds.join(' or ')}`
     + (first ? `; ${first.name} owns most of the devices' time, ${share(first.value, sum(owners, 'time'))}.` : '.');
 };
 
 const launches: Sentence = (report) => {
-  const rows = rowsOf(report, { name: '', count: 'count', total: 'ns', p50: 'ns', events: 'count' });
+  const rows = rowsWith(report, { name: '', count: 'count', total: 'ns', p50: 'ns', events: 'count' });
   const calls = sum(rows, 'count');
   if (calls === 0) return null;
-  const streams = rowsOf(report, { stream: '', events: 'count', queue_empty: 'share', delay_p50: 'ns' });
+  const streams = rowsWith(report, { stream: '', events: 'count', queue_empty: 'share', delay_p50: 'ns' });
   const busy = streams.length > 0 ? most(streams, 'events') : null;
   const empty = number(busy?.queue_empty);
   return `${many(calls, 'launch', 'launches')} take ${ns(sum(rows, 'total'))} of host time, ${ns(sum(rows, 'total') / calls)} each`
@@ -237,7 +235,7 @@ const launches: Sentence = (report) => {
 };
 
 const products: Sentence = (report) => {
-  const rows = rowsOf(report, { op: '', m: 'count', n: 'count', k: 'count', time: 'ns', share: 'share' });
+  const rows = rowsWith(report, { op: '', m: 'count', n: 'count', k: 'count', time: 'ns', share: 'share' });
   if (rows.length === 0) return null;
   const first = most(rows, 'time');
   const roof = number(first.share_of_roof);
@@ -247,7 +245,7 @@ const products: Sentence = (report) => {
 };
 
 const copies: Sentence = (report) => {
-  const rows = rowsOf(report, { name: '', op: '', bytes: 'bytes', total: 'ns', exposed: 'ns' });
+  const rows = rowsWith(report, { name: '', op: '', bytes: 'bytes', total: 'ns', exposed: 'ns' });
   const total = sum(rows, 'total');
   if (total === 0) return null;
   const first = most(rows, 'total');
@@ -256,7 +254,7 @@ const copies: Sentence = (report) => {
 };
 
 const kernelSequences: Sentence = (report) => {
-  const rows = rowsOf(report, { sequence: '', count: 'count', kernel_time: 'ns' });
+  const rows = rowsWith(report, { sequence: '', count: 'count', kernel_time: 'ns' });
   if (rows.length === 0) return null;
   const first = most(rows, 'kernel_time');
   const [op, ...events] = text(first.sequence).split('|');
@@ -264,13 +262,13 @@ const kernelSequences: Sentence = (report) => {
 };
 
 const cuptiCounters: Sentence = (report) => {
-  const rows = rowsOf(report, { range: '', kernel: '', counter: '', value: '' });
+  const rows = rowsWith(report, { range: '', kernel: '', counter: '', value: '' });
   if (rows.length === 0) return null;
   return `${many(new Set(rows.map((row) => row.counter)).size, 'counter')} of ${many(new Set(rows.map((row) => `${text(row.rank)}/${text(row.range)}`)).size, 'range')}.`;
 };
 
 const synchronizations: Sentence = (report) => {
-  const rows = rowsOf(report, { call: '', op: '', cost: 'ns', refill: 'ns', count: 'count' });
+  const rows = rowsWith(report, { call: '', op: '', cost: 'ns', refill: 'ns', count: 'count' });
   if (rows.length === 0) return null;
   const first = most(rows, 'cost');
   return `${many(sum(rows, 'count'), 'waiting call')} cost ${ns(sum(rows, 'cost'))} of idle device time`
@@ -280,7 +278,7 @@ const synchronizations: Sentence = (report) => {
 const STEP_MARK = /^ProfilerStep#/;
 
 const userAnnotations: Sentence = (report) => {
-  const rows = rowsOf(report, { side: '', name: '', sum: 'ns', count: 'count' }).filter((row) => row.side === 'host' && !STEP_MARK.test(text(row.name)));
+  const rows = rowsWith(report, { side: '', name: '', sum: 'ns', count: 'count' }).filter((row) => row.side === 'host' && !STEP_MARK.test(text(row.name)));
   if (rows.length === 0) return null;
   const [first] = parts(rows, 'name', 'sum');
   return `${named(first!.name)} is the longest of the program's own ranges: ${ns(first!.value)} in ${many(sum(rows.filter((row) => row.name === first!.name), 'count'), 'call')}.`;
@@ -292,7 +290,7 @@ const BOUND_BY: Record<string, string> = {
 };
 
 const criticalPath: Sentence = (report) => {
-  const rows = rowsOf(report, { bound_by: '', time: 'ns', share: 'share' });
+  const rows = rowsWith(report, { bound_by: '', time: 'ns', share: 'share' });
   const [first] = parts(rows, 'bound_by', 'time');
   if (first === undefined || first.value === 0) return null;
   return `${share(first.value, sum(rows, 'time'))} of the critical path is ${BOUND_BY[first.name] ?? first.name}: ${ns(first.value)} of ${ns(sum(rows, 'time'))}.`;
@@ -304,7 +302,7 @@ const ROLES: Record<string, string> = {
 };
 
 const steps: Sentence = (report) => {
-  const rows = rowsOf(report, { role: '', time: 'ns', share: 'share' });
+  const rows = rowsWith(report, { role: '', time: 'ns', share: 'share' });
   if (rows.length === 0) return null;
   const [slowest] = parts(rows, 'rank', 'time');
   const mine = rows.filter((row) => text(row.rank) === slowest!.name);
@@ -313,7 +311,7 @@ const steps: Sentence = (report) => {
 };
 
 const phases: Sentence = (report) => {
-  const rows = rowsOf(report, { phase: '', time: 'ns', share: 'share' });
+  const rows = rowsWith(report, { phase: '', time: 'ns', share: 'share' });
   const [first, second] = parts(rows, 'phase', 'time');
   if (first === undefined || first.value === 0) return null;
   const whole = sum(rows, 'time');
@@ -321,14 +319,14 @@ const phases: Sentence = (report) => {
 };
 
 const hostTime: Sentence = (report) => {
-  const rows = rowsOf(report, { cause: '', place: '', time: 'ns', longest: 'ns' });
+  const rows = rowsWith(report, { cause: '', place: '', time: 'ns', longest: 'ns' });
   const [first] = parts(rows, 'place', 'time');
   if (first === undefined || first.value === 0) return null;
   return `${first.name === '' ? 'Time that no range covers' : named(first.name)} takes most of the main thread's time: ${ns(first.value)} of ${ns(sum(rows, 'time'))}.`;
 };
 
 const overview: Sentence = (report) => {
-  const times = rowsOf(report, { fact: '', time: 'ns' });
+  const times = rowsWith(report, { fact: '', time: 'ns' });
   const of = (fact: string) => number(times.find((row) => row.fact === fact)?.time);
   const [window, busy, step] = [of('window'), of('busy'), of('step_median')];
   if (window === null) return null;
@@ -336,8 +334,8 @@ const overview: Sentence = (report) => {
 };
 
 const whatif: Sentence = (report) => {
-  const [replay] = rowsOf(report, { recorded: 'ns', identity: 'ns', error: 'share' });
-  const rows = rowsOf(report, { change: '', step: 'ns', saving: 'ns', share: 'share' }).filter((row) => text(row.change).includes('=')); // without the row that makes all of them
+  const [replay] = rowsWith(report, { recorded: 'ns', identity: 'ns', error: 'share' });
+  const rows = rowsWith(report, { change: '', step: 'ns', saving: 'ns', share: 'share' }).filter((row) => text(row.change).includes('=')); // without the row that makes all of them
   const error = Math.abs(number(replay?.error) ?? 0);
   if (error > MAX_REPLAY_ERROR) return `The replay is ${share(error)} off the recorded step, so savings are not told.`;
   if (rows.length === 0 || rows.every((row) => number(row.saving) === null)) return null;
