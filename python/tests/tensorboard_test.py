@@ -53,9 +53,13 @@ class TensorBoard:
 
     def children(self):
         """Process ids of its `stepscope serve`."""
-        below = [pathlib.Path(f"/proc/{self.process.pid}/task/{task}/children").read_text().split()
-                 for task in os.listdir(f"/proc/{self.process.pid}/task")]
-        return [int(pid) for pid in sum(below, []) if b"serve" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")]
+        found = []
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):  # it has just ended
+                parent = int((process / "stat").read_text().rpartition(")")[2].split()[1])
+                if parent == self.process.pid and b"serve" in (process / "cmdline").read_bytes().split(b"\0"):
+                    found.append(int(process.name))
+        return found
 
     def end(self, how=signal.SIGTERM):
         self.process.send_signal(how)

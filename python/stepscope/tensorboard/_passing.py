@@ -24,8 +24,8 @@ def page(server: Server) -> App:
         got = _asked(server, environ)
         headers = [(name, _policy(value) if name.lower() == "content-security-policy" else value)
                    for name, value in got.headers if name.lower() not in OWN]
-        if environ["REQUEST_METHOD"] != "HEAD":
-            headers.append(("Content-Length", str(len(got.body))))
+        length = [value for name, value in got.headers if name.lower() == "content-length"] if environ["REQUEST_METHOD"] == "HEAD" else []
+        headers.append(("Content-Length", length[0] if length else str(len(got.body))))
         start(f"{got.status} {got.reason}", headers)
         return [got.body]
 
