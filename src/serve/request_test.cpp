@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace stepscope::serve {
 namespace {
 
@@ -24,6 +26,9 @@ TEST(HttpAnswer, KnownContentsAreNotSentAgain) {
     EXPECT_EQ(finished(knowing(tags), response).status, 200) << tags;
   EXPECT_EQ(finished(knowing("\"abc\""), response).body, "");
   EXPECT_EQ(header_of(finished({}, response), "ETag"), "\"abc\"");
+  EXPECT_TRUE(has(header_of(finished({}, response), "Content-Security-Policy"), "frame-ancestors 'none'"));
+  EXPECT_TRUE(
+      has(header_of(finished({}, response, true), "Content-Security-Policy"), "frame-ancestors 'self'"));
   response.etag = "";
   EXPECT_EQ(finished(knowing("\"\""), response).status, 200);
 }

@@ -14,7 +14,8 @@
 namespace stepscope::serve {
 namespace {
 
-constexpr int kPausePerLook = 20;  // a look takes at most 1/20 of the time, however many files there are
+// A look takes at most 1/20 of the time, however many files there are, but the next is within a minute.
+constexpr int kPausePerLook = 20, kMaxPauses = 60;
 
 std::int64_t half_of_memory() {
   return static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE) / 2;
@@ -54,7 +55,8 @@ void Runs::look_again() {
     known.found = std::move(run);
   }
   const auto end = std::chrono::steady_clock::now();
-  next_look_ = end + std::max<std::chrono::steady_clock::duration>(pause_, kPausePerLook * (end - now));
+  using Duration = std::chrono::steady_clock::duration;
+  next_look_ = end + std::clamp<Duration>(kPausePerLook * (end - now), pause_, kMaxPauses * pause_);
 }
 
 std::size_t Runs::count() {

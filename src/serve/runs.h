@@ -22,7 +22,8 @@ class Runs {
   using Opened = std::shared_ptr<const OpenRun>;
 
   /// `budget`: bytes of opened recordings to keep, estimated from their files; 0: half of the machine's
-  /// memory. `pause`: the paths are looked at again after it.
+  /// memory. `pause`: the paths are looked at again after it, or later
+  /// where a look takes long.
   explicit Runs(RunFinder finder, std::int64_t budget = 0,
                 std::chrono::milliseconds pause = std::chrono::seconds(1));
 

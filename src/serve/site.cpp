@@ -45,14 +45,17 @@ Response json_with_etag(std::string body) {
 /// answer(), with whatever it throws as an answer, too.
 template <class Answer>
 Response guarded(const Policy& policy, const Request& request, const Answer& answer) {
+  const auto done = [&](Response response) {
+    return finished(request, std::move(response), policy.is_framed);
+  };
   try {
-    return finished(request, answer(), policy.is_framed);
+    return done(answer());
   } catch (const Refusal& refusal) {
-    return finished(request, as_response(refusal));
+    return done(as_response(refusal));
   } catch (const std::bad_alloc&) {
-    return finished(request, as_response({503, "out of memory", "Open fewer runs at once."}));
+    return done(as_response({503, "out of memory", "Open fewer runs at once."}));
   } catch (const std::exception& error) {
-    return finished(request, as_response({500, error.what()}));
+    return done(as_response({500, error.what()}));
   }
 }
 

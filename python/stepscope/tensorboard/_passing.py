@@ -14,8 +14,7 @@ App = Callable[["dict[str, Any]", Callable[..., Any]], Iterable[bytes]]
 
 PAGE = "/data/plugin/stepscope/page"
 # The server judges by these whether the question comes from its own page.
-ASKED = {"HTTP_SEC_FETCH_SITE": "Sec-Fetch-Site", "HTTP_SEC_FETCH_MODE": "Sec-Fetch-Mode",
-         "HTTP_SEC_FETCH_DEST": "Sec-Fetch-Dest", "HTTP_ORIGIN": "Origin"}
+ASKED = {"HTTP_SEC_FETCH_SITE": "Sec-Fetch-Site", "HTTP_SEC_FETCH_MODE": "Sec-Fetch-Mode", "HTTP_SEC_FETCH_DEST": "Sec-Fetch-Dest"}
 # Of one connection, or set by TensorBoard's server.
 OWN = frozenset(("connection", "keep-alive", "transfer-encoding", "content-length", "date", "server"))
 
@@ -25,8 +24,8 @@ def page(server: Server) -> App:
         got = _asked(server, environ)
         headers = [(name, _policy(value) if name.lower() == "content-security-policy" else value)
                    for name, value in got.headers if name.lower() not in OWN]
-        if environ["REQUEST_METHOD"] != "HEAD":
-            headers.append(("Content-Length", str(len(got.body))))
+        length = [value for name, value in got.headers if name.lower() == "content-length"] if environ["REQUEST_METHOD"] == "HEAD" else []
+        headers.append(("Content-Length", length[0] if length else str(len(got.body))))
         start(f"{got.status} {got.reason}", headers)
         return [got.body]
 
@@ -52,10 +51,19 @@ def _asked(server: Server, environ: dict[str, Any]) -> Answer:
     target = urllib.parse.quote(path.encode("latin-1"), safe="/")
     if environ.get("QUERY_STRING"):
         target += "?" + environ["QUERY_STRING"]
+    headers = {name: environ[key] for key, name in ASKED.items() if key in environ}
+    if not _is_from_here(environ):
+        headers["Origin"] = environ["HTTP_ORIGIN"]
     try:
-        return server.ask(environ["REQUEST_METHOD"], target, {name: environ[key] for key, name in ASKED.items() if key in environ})
+        return server.ask(environ["REQUEST_METHOD"], target, headers)
     except Unavailable as gone:
         return _refusal(503, "Service Unavailable", str(gone), gone.remedy, [("Retry-After", "1")] if gone.starts else [])
+
+
+def _is_from_here(environ: dict[str, Any]) -> bool:
+    """Whether the origin is TensorBoard's, which the server cannot know. Where Sec-Fetch-Site says it, a proxy may have changed the host."""
+    origin = environ.get("HTTP_ORIGIN")
+    return origin is None or "HTTP_SEC_FETCH_SITE" in environ or origin.partition("://")[2] == environ.get("HTTP_HOST")
 
 
 def _refusal(status: int, reason: str, error: str, remedy: str = "", headers: Iterable[tuple[str, str]] = ()) -> Answer:

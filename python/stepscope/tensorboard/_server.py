@@ -60,7 +60,7 @@ class _Child:
         self._errors.close()
         self.over.set()
         if not line:
-            self._address.set_exception(Unavailable(f"`stepscope serve` did not start: {self.reason}"))
+            self._address.set_exception(Unavailable(f"stepscope did not start: {self.reason}"))
 
     def _why(self, code: int) -> str:
         self._errors.seek(0)
@@ -68,7 +68,7 @@ class _Child:
         if code < 0:
             name = signal.Signals(-code).name
             return f"it was ended by {name}" + (", perhaps for lack of memory." if name == "SIGKILL" else ".")
-        return said[-1].removeprefix("stepscope: ") if code > 0 and said else f"it ended with exit code {code}."
+        return said[-1].removeprefix("stepscope: ").rstrip(".") + "." if code > 0 and said else f"it ended with exit code {code}."
 
     def address(self) -> urllib.parse.SplitResult:
         try:
@@ -104,7 +104,7 @@ class Server:
                               "Start TensorBoard with --logdir FOLDER.")
         path = program()
         if path is None:
-            raise Unavailable("The program `stepscope` is not where the package was installed.",
+            raise Unavailable("The program stepscope is not where the package was installed.",
                               "Install the package again: pip install --force-reinstall stepscope")
         return [path, "serve", "--port", "0", "--embed", *self._folders]
 
@@ -113,7 +113,7 @@ class Server:
         try:
             child = self._running()
         except OSError as error:
-            raise Unavailable(f"`stepscope serve` cannot be started: {error}.") from error
+            raise Unavailable(f"stepscope cannot be started: {error}.") from error
         address = child.address()
         connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=MAX_ANSWER)
         try:
@@ -123,8 +123,8 @@ class Server:
             return Answer(got.status, got.reason, got.getheaders(), got.read())
         except (OSError, http.client.HTTPException) as error:
             if child.over.wait(MAX_END):
-                raise Unavailable(f"`stepscope serve` ended while it answered: {child.reason}", "Try again: that starts it anew.") from error
-            raise Unavailable(f"`stepscope serve` did not answer: {error}.", "Try again.") from error
+                raise Unavailable(f"stepscope ended while it answered: {child.reason}", "Try again: that starts it anew.") from error
+            raise Unavailable(f"stepscope did not answer: {error}.", "Try again.") from error
         finally:
             connection.close()
 
