@@ -14,7 +14,7 @@ namespace stepscope::serve {
 
 struct Asked {
   const Request& request;
-  Runs& runs;
+  Runs* runs;  ///< the other runs; null where there are none
   const OpenRun& run;
   std::vector<std::string> words;  ///< of the address, after the route's name
   report::Given query;             ///< without hash
