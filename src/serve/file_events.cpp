@@ -18,7 +18,7 @@ constexpr std::size_t kRowsAtOnce = 512;      // of one answer with tiles
 constexpr std::size_t kMaxSpans = 64;         // that are looked at for their events
 constexpr std::int64_t kMinPerEvent = 2;      // characters of an event in a block, at least
 constexpr std::size_t kMaxEvents = 40'000'000;  // of one block, which must be below 4 GiB
-constexpr std::size_t kMaxTiles = 65'536;     // of one level
+constexpr std::int64_t kMaxTiles = 4'096, kMaxCounterTiles = 128;  // of one level
 constexpr int kNarrow = 2;  // levels above that of the whole run, which narrow windows ask for
 
 std::int64_t size_of_block(const report::Block& block) {
@@ -71,12 +71,13 @@ std::string level_of(int level, lanes::Time end, const std::vector<std::vector<s
 /// Levels from that of the whole run down, as far as the budget allows; takes their size from it.
 template <class Ask>
 Levels put_levels(std::vector<report::Block>& blocks, std::string_view name, lanes::Time end,
-                  const std::vector<std::size_t>& rows, std::int64_t& budget, const Ask& ask) {
+                  const std::vector<std::size_t>& rows, std::int64_t most, std::int64_t& budget,
+                  const Ask& ask) {
   const auto groups = groups_of(rows);
   const int coarsest = std::min(whole_level(end) + kNarrow, 62);
   Levels levels{coarsest + 1, coarsest};
   std::int64_t size = 0;
-  while (levels.finest > 0 && !rows.empty() && tiles_at(levels.finest - 1, end) <= std::int64_t{kMaxTiles}) {
+  while (levels.finest > 0 && !rows.empty() && tiles_at(levels.finest - 1, end) <= most) {
     const int level = levels.finest - 1;
     report::Block block = packed(fmt::format("{}-{}", name, level), level_of(level, end, groups, ask));
     const bool first = level == levels.coarsest;
@@ -151,7 +152,7 @@ FileEvents file_events(const lanes::Timeline& timeline, const lanes::Recorded& r
   std::int64_t for_counters = budget / 10;
   std::vector<report::Block> counters;
   file.counters = put_levels(counters, "counters", recorded.end(), std::vector<std::size_t>(recorded.counters(), 1),
-                             for_counters, [&](int level, std::int64_t tile, const auto& group) {
+                             kMaxCounterTiles, for_counters, [&](int level, std::int64_t tile, const auto& group) {
                                return timeline.counters(level, tile, group);
                              });
   file.blocks = std::move(counters);
@@ -170,7 +171,7 @@ FileEvents file_events(const lanes::Timeline& timeline, const lanes::Recorded& r
   std::int64_t for_tiles = budget * 4 / 10;
   budget -= for_tiles;
   std::vector<report::Block> tiles;
-  file.coarse = put_levels(tiles, "tiles", recorded.end(), recorded.rows_of_lanes(), for_tiles,
+  file.coarse = put_levels(tiles, "tiles", recorded.end(), recorded.rows_of_lanes(), kMaxTiles, for_tiles,
                            [&](int level, std::int64_t tile, const auto& group) {
                              return timeline.tiles(level, tile, group);
                            });

@@ -16,6 +16,7 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
 /** Each block is inflated once, when it is first asked for. */
 export class Blocks {
   private readonly inflated = new Map<string, Promise<ArrayBuffer | null>>();
+  private readonly parsed = new Map<string, Promise<unknown>>();
   constructor(private readonly read: ReadText) {}
 
   has(id: string) { return this.read(id) !== null; }
@@ -31,8 +32,15 @@ export class Blocks {
     return known;
   }
 
-  async json<T>(id: string): Promise<T | null> {
-    const bytes = await this.bytes(id);
-    return bytes === null ? null : JSON.parse(new TextDecoder().decode(bytes)) as T;
+  json<T>(id: string): Promise<T | null> {
+    let known = this.parsed.get(id);
+    if (known === undefined) {
+      known = this.bytes(id).then((bytes) => {
+        this.inflated.delete(id);
+        return bytes === null ? null : JSON.parse(new TextDecoder().decode(bytes)) as unknown;
+      });
+      this.parsed.set(id, known);
+    }
+    return known as Promise<T | null>;
   }
 }

@@ -58,7 +58,7 @@ export function decodeEvents(buffer: ArrayBuffer): Events {
   if (first !== length) throw new RangeError('The rows of a block do not add up to its events.');
   const planes = new Planes(new Uint8Array(buffer), HEADER + 12 * count, length);
   const events: Events = {
-    rows, rowsOf: Map.groupBy === undefined ? grouped(rows) : Map.groupBy(rows, (row) => row.lane),
+    rows, rowsOf: byLane(rows),
     start: planes.fill(new Float64Array(length), TIME_BYTES), end: planes.fill(new Float64Array(length), TIME_BYTES),
     id: planes.fill(new Uint32Array(length), 4), name: planes.fill(new Uint32Array(length), 4), sort: planes.fill(new Uint16Array(length), 2),
     step: planes.fill(new Uint32Array(length), 4), family: planes.fill(new Uint8Array(length), 1),
@@ -68,9 +68,13 @@ export function decodeEvents(buffer: ArrayBuffer): Events {
   return events;
 }
 
-function grouped(rows: Row[]) {
+function byLane(rows: readonly Row[]) {
   const by = new Map<number, Row[]>();
-  for (const row of rows) by.set(row.lane, [...(by.get(row.lane) ?? []), row]);
+  for (const row of rows) {
+    const known = by.get(row.lane);
+    if (known === undefined) by.set(row.lane, [row]);
+    else known.push(row);
+  }
   return by;
 }
 

@@ -1,4 +1,4 @@
-import { address, baseRun, change, helpOpen, hrefTo, param, run, runKey, runs } from '../state/app.ts';
+import { address, baseRun, change, facts, helpOpen, hrefTo, param, run, runKey, runs } from '../state/app.ts';
 import { CHOICES, choice, choose } from '../state/theme.ts';
 
 const MARKS = { auto: '◐', light: '☀', dark: '☾' } as const;
@@ -9,7 +9,7 @@ export function TopBar() {
       <a class="brand" href={hrefTo('verdict')}>stepscope</a>
       <RunPicker />
       {baseRun.value && <BasePicker />}
-      <StepField />
+      {facts.value === null ? <StepField /> : <FileScope steps={facts.value.options.step} />}
       <span class="grow" />
       <ThemeButton />
       <button type="button" class="round" aria-label="Help: keys and mouse" title="Help (?)"
@@ -52,6 +52,11 @@ export function BasePicker() {
       </select>
     </label>
   );
+}
+
+/** A report file has one scope. */
+function FileScope({ steps }: { steps: string | undefined }) {
+  return <span class="faint">{steps === undefined ? 'all steps' : `steps ${steps}`} · report file</span>;
 }
 
 function StepField() {

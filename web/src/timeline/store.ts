@@ -1,5 +1,5 @@
 // Tiles and names, asked for as they are needed and kept. A frame never waits: it draws what is here.
-import type { DataSource } from '../data/source.ts';
+import { Absent, type DataSource } from '../data/source.ts';
 import type { CounterTile, Tile } from '../data/tile.ts';
 import type { Timeline } from '../data/types.ts';
 import { tilesIn, wholeLevel, type Span } from './view.ts';
@@ -162,7 +162,7 @@ export class Store {
       (error: Error) => {
         if (abort.signal.aborted) return;
         this.failed.add(key);
-        this.fail(error);
+        if (!(error instanceof Absent)) this.fail(error);
       },
     ).finally(() => { this.asked.delete(key); this.askMore(); });
   }
