@@ -163,6 +163,8 @@ std::string Recorded::legend() const {
     json.open('[').text(name_of(sort.first)).text(shown(run_.trace.text(sort.second))).close(']');
     if (index == kMaxSorts) break;
   }
+  json.close(']').key("kind_names").open('[');
+  for (int kind = 0; kind < trace::kKinds; ++kind) json.text(name_of(static_cast<trace::Kind>(kind)));
   json.close(']').key("steps").open('[');
   for (const auto& [number, index] : step_numbers_) json.number(number);
   std::string members = json.close(']').take();

@@ -36,7 +36,7 @@ class Recorded {
   std::size_t count(const timeline::Interval& span) const;
   /// The same, in binary.
   std::string block(const timeline::Interval& span) const;
-  /// JSON: the members "kinds" and "steps", which name the numbers of all blocks.
+  /// JSON: the members "kinds", "kind_names" and "steps", which name the numbers of all blocks.
   std::string legend() const;
   /// The marks of the steps, and the longest events: of each lane at least one, `most` altogether unless there
   /// are more lanes.

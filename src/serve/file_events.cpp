@@ -19,6 +19,7 @@ constexpr std::size_t kMaxSpans = 64;         // that are looked at for their ev
 constexpr std::int64_t kMinPerEvent = 2;      // characters of an event in a block, at least
 constexpr std::size_t kMaxEvents = 40'000'000;  // of one block, which must be below 4 GiB
 constexpr std::int64_t kMaxTiles = 4'096, kMaxCounterTiles = 128;  // of one level
+constexpr std::int64_t kMostForCounters = 200'000;  // characters
 constexpr int kNarrow = 2;  // levels above that of the whole run, which narrow windows ask for
 
 std::int64_t size_of_block(const report::Block& block) {
@@ -97,8 +98,8 @@ std::vector<Interval> candidates_of(const lanes::Recorded& recorded) {
   std::vector<Interval> spans = recorded.steps();
   if (spans.empty()) {
     const lanes::Time part = recorded.end() / static_cast<lanes::Time>(kMaxSpans) + 1;
-    for (lanes::Time begin = 0; begin < recorded.end(); begin += part)
-      spans.push_back({begin, std::min(begin + part, recorded.end())});
+    for (lanes::Time begin = 0; begin <= recorded.end(); begin += part)
+      spans.push_back({begin, std::min(begin + part, recorded.end() + 1)});
     return spans;
   }
   std::vector<std::size_t> by_length(spans.size());
@@ -149,7 +150,7 @@ report::Block packed(std::string id, std::string_view bytes) { return {std::move
 
 FileEvents file_events(const lanes::Timeline& timeline, const lanes::Recorded& recorded, std::int64_t budget) {
   FileEvents file;
-  std::int64_t for_counters = budget / 10;
+  std::int64_t for_counters = std::min(budget / 10, kMostForCounters);
   std::vector<report::Block> counters;
   file.counters = put_levels(counters, "counters", recorded.end(), std::vector<std::size_t>(recorded.counters(), 1),
                              kMaxCounterTiles, for_counters, [&](int level, std::int64_t tile, const auto& group) {
@@ -157,7 +158,7 @@ FileEvents file_events(const lanes::Timeline& timeline, const lanes::Recorded& r
                              });
   file.blocks = std::move(counters);
   for (const report::Block& block : file.blocks) budget -= size_of_block(block);
-  const Interval whole{0, recorded.end()};
+  const Interval whole{0, recorded.end() + 1};  // an event may lie at the end
   const auto events = static_cast<std::int64_t>(recorded.events());
   if (recorded.events() <= kMaxEvents && events * kMinPerEvent <= budget) {
     report::Block block = packed("events-0", recorded.block(whole));

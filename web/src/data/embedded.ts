@@ -80,7 +80,7 @@ export class EmbeddedSource implements DataSource {
     this.allNames ??= Promise.all(Array.from({ length: Math.ceil(count / NAMES) }, (_, block) => this.names(0, block))).then((all) => all.flat());
     return search({
       blocks: spans.map(({ events }, i) => ({ events, behind: spans[i - 1]?.to ?? 0 })), names: await this.allNames,
-      kinds: (facts.kinds ?? []).map(([kind]) => kind), rankOf: (lane) => lanes[lane]!.rank, end,
+      kinds: (facts.kinds ?? []).map(([kind]) => kind), known: facts.kind_names ?? [], rankOf: (lane) => lanes[lane]!.rank, end,
     }, text, hit);
   }
 

@@ -43,6 +43,8 @@ export interface Searched {
   names: readonly string[];
   /** By sort. */
   kinds: readonly string[];
+  /** Kinds that events can have. */
+  known: readonly string[];
   rankOf: (lane: number) => number;
   end: number;
 }
@@ -50,7 +52,7 @@ export interface Searched {
 const earlier = (a: Place, b: Place) => a.start - b.start || a.lane - b.lane || a.row - b.row;
 
 export function search(among: Searched, text: string, query?: HitQuery): Search {
-  const wanted = wantedBy(text, among.kinds);
+  const wanted = wantedBy(text, among.known);
   const matches = among.names.map((name) => lower(name).includes(wanted.part));
   const counts = new Map<number, { count: number; time: number }>();
   const density = new Array<number>(PARTS).fill(0);

@@ -23,7 +23,10 @@ export interface FileFacts {
   exact?: [number, number][];
   coarse?: [number, number];
   counters?: [number, number];
+  /** Of an event's sort: its kind and category. */
   kinds?: [string, string][];
+  /** That events can have. */
+  kind_names?: string[];
   steps?: number[];
 }
 
