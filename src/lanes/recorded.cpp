@@ -86,6 +86,8 @@ std::vector<timeline::Interval> Recorded::steps() const {
   std::ranges::sort(all, {}, [](const timeline::Interval& step) { return std::pair(step.begin, step.end); });
   for (const timeline::Interval& step : all)
     if (step.begin < step.end && (apart.empty() || step.begin >= apart.back().end)) apart.push_back(step);
+  for (std::size_t i = 0; i < apart.size(); ++i)
+    apart[i].end = i + 1 < apart.size() ? apart[i + 1].begin : std::max(apart[i].end, run_.end + 1);
   return apart;
 }
 

@@ -30,7 +30,7 @@ class Recorded {
   std::size_t events() const { return events_; }
   /// Rows of each lane.
   std::vector<std::size_t> rows_of_lanes() const;
-  /// Of all ranks, by start, without those that overlap an earlier one.
+  /// Of all ranks, by start, without those that overlap an earlier one. Each ends where the next begins.
   std::vector<timeline::Interval> steps() const;
   /// Events that lie in [from, to), or partly.
   std::size_t count(const timeline::Interval& span) const;

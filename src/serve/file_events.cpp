@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
+#include <iterator>
 
 #include "base/base64.h"
 #include "base/deflate.h"
@@ -15,7 +15,7 @@ namespace {
 using timeline::Interval;
 
 constexpr std::size_t kRowsAtOnce = 512;      // of one answer with tiles
-constexpr std::size_t kMaxSpans = 64;         // that are looked at for their events
+constexpr lanes::Time kParts = 256;  // of a run without steps
 constexpr std::int64_t kMinPerEvent = 2;      // characters of an event in a block, at least
 constexpr std::size_t kMaxEvents = 40'000'000;  // of one block, which must be below 4 GiB
 constexpr std::int64_t kMaxTiles = 4'096, kMaxCounterTiles = 128;  // of one level
@@ -92,23 +92,14 @@ Levels put_levels(std::vector<report::Block>& blocks, std::string_view name, lan
   return levels;
 }
 
-/// Steps to take, the most telling first: that of the median length, the longest, then from the first on.
-/// Without steps, equal parts of the run.
-std::vector<Interval> candidates_of(const lanes::Recorded& recorded) {
-  std::vector<Interval> spans = recorded.steps();
-  if (spans.empty()) {
-    const lanes::Time part = recorded.end() / static_cast<lanes::Time>(kMaxSpans) + 1;
-    for (lanes::Time begin = 0; begin <= recorded.end(); begin += part)
-      spans.push_back({begin, std::min(begin + part, recorded.end() + 1)});
-    return spans;
-  }
-  std::vector<std::size_t> by_length(spans.size());
-  std::iota(by_length.begin(), by_length.end(), std::size_t{0});
-  std::ranges::stable_sort(by_length, {}, [&](std::size_t i) { return spans[i].length(); });
-  std::vector<Interval> chosen = {spans[by_length[spans.size() / 2]], spans[by_length.back()]};
-  for (const Interval& span : spans)
-    if (chosen.size() < kMaxSpans + 2 && std::ranges::find(chosen, span) == chosen.end()) chosen.push_back(span);
-  return chosen;
+/// The steps; without any, equal parts of the run.
+std::vector<Interval> parts_of(const lanes::Recorded& recorded) {
+  std::vector<Interval> parts = recorded.steps();
+  if (!parts.empty()) return parts;
+  const lanes::Time length = recorded.end() / kParts + 1;
+  for (lanes::Time begin = 0; begin <= recorded.end(); begin += length)
+    parts.push_back({begin, std::min(begin + length, recorded.end() + 1)});
+  return parts;
 }
 
 /// In order; neighbours become one.
@@ -124,23 +115,77 @@ std::vector<Interval> joined(std::vector<Interval> spans) {
   return out;
 }
 
-void put_spans(FileEvents& file, const lanes::Recorded& recorded, std::int64_t budget) {
-  std::vector<Interval> taken;
-  double per_event = 8;  // characters, until the first block tells
-  std::int64_t left = budget;
-  for (const Interval& span : candidates_of(recorded)) {
-    const std::size_t count = recorded.count(span);
-    if (count > kMaxEvents || static_cast<double>(count) * per_event > static_cast<double>(left)) continue;
-    const report::Block block = packed("", recorded.block(span));
-    if (size_of_block(block) > left) continue;
-    left -= size_of_block(block);
-    if (count > 0) per_event = static_cast<double>(size_of_block(block)) / static_cast<double>(count);
-    taken.push_back(span);
+/// The events of some spans as blocks.
+class Spans {
+ public:
+  Spans(const lanes::Recorded& recorded, std::vector<Interval> spans)
+      : recorded_(recorded), spans_(joined(std::move(spans))) {
+    for (const Interval& span : spans_) events_ += recorded.count(span);
   }
-  file.exact = joined(std::move(taken));
-  for (std::size_t i = 0; i < file.exact.size(); ++i) {
-    file.events += recorded.count(file.exact[i]);
-    file.blocks.push_back(packed(fmt::format("events-{}", i), recorded.block(file.exact[i])));
+
+  std::size_t events() const { return events_; }
+  /// O(events).
+  std::int64_t pack() {
+    std::int64_t size = 0;
+    blocks_.clear();
+    for (const Interval& span : spans_) {
+      blocks_.push_back(packed(fmt::format("events-{}", blocks_.size()), recorded_.block(span)));
+      size += size_of_block(blocks_.back());
+    }
+    return size;
+  }
+  void put(FileEvents& file) && {
+    std::ranges::move(blocks_, std::back_inserter(file.blocks));
+    file.exact = std::move(spans_);
+    file.events = events_;
+  }
+
+ private:
+  const lanes::Recorded& recorded_;
+  std::vector<Interval> spans_;
+  std::vector<report::Block> blocks_;
+  std::size_t events_ = 0;
+};
+
+/// The step of the median length, the longest, and as many as fit from the first on.
+void put_spans(FileEvents& file, const lanes::Recorded& recorded, std::int64_t budget) {
+  constexpr double kPerEvent = 6, kShrunk = 0.9;  // characters, until a first try tells
+  constexpr int kMaxTries = 12;
+  const std::vector<Interval> parts = parts_of(recorded);
+  std::vector<Interval> telling = parts;
+  std::ranges::stable_sort(telling, {}, &Interval::length);
+  telling = {telling[telling.size() / 2], telling.back()};
+  const auto spans_up_to = [&](double events) {
+    std::vector<Interval> spans = telling;
+    double count = 0;
+    for (const Interval& part : parts) {
+      count += static_cast<double>(recorded.count(part));
+      if (count > events) break;
+      spans.push_back(part);
+    }
+    return spans;
+  };
+  double room = static_cast<double>(budget) / kPerEvent;
+  bool measured = false;
+  for (int tries = 0; tries < kMaxTries; ++tries) {
+    Spans spans(recorded, spans_up_to(room));
+    if (spans.events() > kMaxEvents) {
+      room *= kShrunk / 2;
+      continue;
+    }
+    const std::int64_t size = spans.pack();
+    const double fits = static_cast<double>(spans.events()) * static_cast<double>(budget) /
+                        static_cast<double>(std::max<std::int64_t>(1, size));
+    if (size > budget) {
+      room = std::min(room, fits) * kShrunk;
+      measured = true;
+    } else if (!measured && fits > room) {
+      room = fits;
+      measured = true;
+    } else {
+      std::move(spans).put(file);
+      return;
+    }
   }
 }
 

@@ -157,7 +157,7 @@ class ReportFile {
     std::int64_t left = options_.max_size - size_of_text(report::to_html(page_)) - size_of_assets() -
                         size_of_text(packed("", document()).base64);
     if (size_of_text(basis.base64) > left) {
-      left_out_.push_back(fmt::format("Its timeline is left out: the report alone takes most of --max-size."));
+      left_out_.push_back("Its timeline is left out, as the report alone takes all of --max-size.");
       return;
     }
     left -= size_of_text(basis.base64);
