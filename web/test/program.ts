@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { ReadText } from '../src/data/blocks.ts';
 import { HttpSource } from '../src/data/http.ts';
+import type { DataSource } from '../src/data/source.ts';
 
 export const PROGRAM = process.env.STEPSCOPE ?? new URL('../../build/dev/stepscope', import.meta.url).pathname;
 export const SAMPLES = new URL('../../examples/samples/', import.meta.url).pathname;
@@ -27,7 +28,7 @@ export function blocksOf(path: string): ReadText {
 }
 
 /** Asks a server of the program. */
-export async function served(trace: string): Promise<{ source: HttpSource; stop: () => void }> {
+export async function served(trace: string): Promise<{ source: DataSource; stop: () => void }> {
   const server = spawn(PROGRAM, ['serve', trace], { stdio: ['ignore', 'pipe', 'ignore'] });
   const address = await new Promise<URL>((done) => {
     createInterface(server.stdout).once('line', (line) => done(new URL(line)));

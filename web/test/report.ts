@@ -1,14 +1,15 @@
 // Report files: the same answers as from the server, and the same page without one. `npm run pages`; STEPSCOPE names the program.
-import { readFileSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Browser, Page } from 'playwright-core';
 import { EmbeddedSource } from '../src/data/embedded.ts';
 import { records, reportNamed, tableNamed } from '../src/data/table.ts';
 import type { EventDetails, Timeline } from '../src/data/types.ts';
+import { Absent } from '../src/data/source.ts';
 import { BUCKETS } from '../src/data/tile.ts';
 import { wholeLevel } from '../src/timeline/view.ts';
 import { PAGES } from '../src/words/pages.ts';
-import { axeViolations, settled, SHOTS, startBrowser } from './browser.ts';
+import { axeViolations, openFile, settled, SHOTS, startBrowser } from './browser.ts';
 import { blocksOf, removeFiles, SAMPLES, served, writeReport } from './program.ts';
 
 const SLOW = `${SAMPLES}generated_slow_input.json.gz`;
@@ -29,8 +30,10 @@ function tilesOf({ end }: Timeline): [level: number, tile: number][] {
   return out;
 }
 
+const FILES = new Map([['slow', SLOW], ['ranks', RANKS], ['stacks', STACKS]].map(([name, trace]) => [name!, writeReport(name!, trace!)]));
+
 describe.each([['slow', SLOW], ['ranks', RANKS], ['stacks', STACKS]])('a report file of %s', (name, trace) => {
-  const file = source(writeReport(name, trace));
+  const file = source(FILES.get(name)!);
   let server: Awaited<ReturnType<typeof served>>;
   let timeline: Timeline;
   beforeAll(async () => {
@@ -100,3 +103,142 @@ describe.each([['slow', SLOW], ['ranks', RANKS], ['stacks', STACKS]])('a report 
 function withoutArgs({ more_links: _, ...details }: EventDetails): EventDetails {
   return { ...details, args: [], stack: [], links: [] };
 }
+
+describe('a report file that is too small for all events', () => {
+  const MAX = 900_000;
+  const path = writeReport('small', STACKS, '--max-size', `${MAX}`);
+  const file = source(path);
+  let server: Awaited<ReturnType<typeof served>>;
+  beforeAll(async () => { server = await served(STACKS); });
+  afterAll(() => server.stop());
+
+  test('keeps its size, says where it is coarse, and answers what it has as the server does', async () => {
+    expect(statSync(path).size).toBeLessThanOrEqual(MAX);
+    const facts = await file.file();
+    const timeline = await file.timeline();
+    expect(facts.exact!.length).toBeGreaterThan(0);
+    expect(facts.exact!.reduce((sum, [from, to]) => sum + to - from, 0)).toBeLessThan(timeline.end);
+    expect(facts.left_out.join()).toContain('coarse tiles');
+    const lanes = timeline.lanes.map((lane) => lane.lane);
+    let absent = 0;
+    let fine = 0;
+    for (const [level, tile] of [...tilesOf(timeline), [wholeLevel(timeline.end), 0] as [number, number]]) {
+      const expected = await server.source.tile(0, level, tile, lanes);
+      const own = await file.tile(0, level, tile, lanes).catch((error: unknown) => error);
+      if (own instanceof Absent) ++absent;
+      else {
+        expect(own, `level ${level}, tile ${tile}`).toEqual(expected);
+        if (level < facts.coarse![0]) ++fine;
+      }
+    }
+    expect(absent).toBeGreaterThan(0);
+    expect(fine).toBeGreaterThan(0);
+    expect(await file.tile(0, wholeLevel(timeline.end), 0, lanes)).toEqual(await server.source.tile(0, wholeLevel(timeline.end), 0, lanes));
+  });
+
+  test('draws the coarse tiles where it has no finer ones, and says so', async () => {
+    const { end } = await file.timeline();
+    const [from] = (await file.file()).exact![0]!;
+    const coarse = from > end / 2 ? [0, end / 100] : [end - end / 100, end];
+    const { page, errors, foreign } = await openFile(browser, path, `/timeline?t=${coarse.map(Math.round).join(',')}`);
+    expect(await page.locator('.left-out').innerText()).toContain('elsewhere, coarse data');
+    expect(await page.locator('.failure').count()).toBe(0);
+    await page.screenshot({ path: `${SHOTS}/report_coarse.png` });
+    expect([errors, foreign]).toEqual([[], []]);
+    await page.close();
+  });
+});
+
+test('what a file does not hold is refused, with the remedy', async () => {
+  const file = source(FILES.get('slow')!);
+  await expect(file.area()).rejects.toMatchObject({ message: 'This file does not hold the tables about areas of time.', remedy: expect.stringContaining('stepscope serve') as string });
+  await expect(file.report(0, { step: '2' })).rejects.toThrow('for all steps only');
+  await expect(file.show(0, 'no_such', {})).rejects.toThrow('does not hold');
+  await expect(file.diff()).rejects.toThrow('one run');
+  const steps = source(writeReport('step', SLOW, '--step', '2-3'));
+  expect((await steps.report(0, {})).reports).toEqual((await steps.report(0, { step: '2-3' })).reports);
+  await expect(steps.report(0, { step: '2' })).rejects.toThrow('for step 2-3 only');
+});
+
+test('what is redacted is in no text of the file', async () => {
+  const read = blocksOf(writeReport('redacted', STACKS, '--redact', 'paths,hosts,args'));
+  const file = new EmbeddedSource(read);
+  const timeline = await file.timeline();
+  const names = (await Promise.all(Array.from({ length: Math.ceil(timeline.names / 4096) }, (_, block) => file.names(0, block)))).flat();
+  const open = source(FILES.get('stacks')!);
+  expect((await open.names(0, 0)).some((name) => name.includes('/'))).toBe(true);
+  expect(names.filter((name) => /\w\/\w.*\.py/.test(name))).toEqual([]);
+  expect(JSON.stringify([await file.runs(), await file.report(0, {}), await file.file()])).not.toMatch(/\/\w+\/[\w/]*\.(py|json)/);
+});
+
+let browser: Browser;
+beforeAll(async () => { browser = await startBrowser(); });
+afterAll(() => browser.close());
+
+const VIEWS: [name: string, file: string, address: string][] = [
+  ...['slow', 'ranks', 'stacks'].flatMap((name): [string, string, string][] => [['verdict', name, ''], ['timeline', name, '/timeline']]),
+  ...PAGES.filter((page) => page.id !== 'verdict' && page.id !== 'timeline').map((page): [string, string, string] => [page.id, 'ranks', `/${page.id}`]),
+  ['event', 'slow', '/timeline?t=22000000,45000000&sel=r0.5'], ['search', 'ranks', '/timeline?q=nccl'], ['area', 'ranks', '/timeline?area=2000000,6000000'],
+];
+
+for (const mode of ['light', 'dark'] as const) {
+  test.each(VIEWS)(`the page %s of the file of %s is sound in ${mode}`, async (view, name, address) => {
+    const { page, errors, foreign } = await openFile(browser, FILES.get(name)!, address, mode);
+    await page.screenshot({ path: `${SHOTS}/report_${view}_${name}_${mode}.png` });
+    expect(errors).toEqual([]);
+    expect(foreign).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
+    expect(await page.locator('.failure').count()).toBe(view === 'area' ? 1 : 0);
+    expect(await page.locator('#static').isVisible()).toBe(false);
+    await page.close();
+  });
+}
+
+test('evidence of the verdict leads to its table, in the file', async () => {
+  const { page, foreign } = await openFile(browser, FILES.get('slow')!);
+  await page.locator('.proofs a').first().click();
+  await settled(page);
+  expect(page.url()).toMatch(/slow\.html#\/kernels\?tab=idle$/);
+  expect(await page.locator('[role=grid]').count()).toBeGreaterThan(0);
+  expect(foreign).toEqual([]);
+  await page.close();
+});
+
+test('a link into a file restores the view', async () => {
+  const { page } = await openFile(browser, FILES.get('ranks')!, '/timeline');
+  await page.keyboard.down('w');
+  await page.waitForTimeout(300);
+  await page.keyboard.up('w');
+  await page.locator('canvas[role=application]').click({ position: { x: 300, y: 130 } });
+  await page.waitForTimeout(600);
+  await settled(page);
+  const link = page.url();
+  expect(link).toMatch(/t=\d+,\d+/);
+  const words = await page.locator('.drawer').innerText();
+  const again = await openFile(browser, FILES.get('ranks')!, link.slice(link.indexOf('#') + 1));
+  expect(again.page.url()).toBe(link);
+  expect(await again.page.locator('.drawer').innerText()).toBe(words);
+  await again.page.close();
+  await page.close();
+});
+
+test('the static page is what paper shows, and what shows without scripts', async () => {
+  const { page } = await openFile(browser, FILES.get('slow')!, '/timeline', 'dark');
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+  expect(await page.locator('#static h1').isVisible()).toBe(true);
+  expect(await page.locator('.topbar').isVisible()).toBe(false);
+  await page.screenshot({ path: `${SHOTS}/report_paper.png` });
+  expect(await shades(page)).toEqual(['rgb(255, 255, 255)', 'rgb(22, 25, 29)']);
+  await page.close();
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  const plain = await context.newPage();
+  await plain.goto(`file://${FILES.get('slow')!}`);
+  expect(await plain.locator('#static h1').isVisible()).toBe(true);
+  expect(await plain.locator('#page').innerText()).toBe('');
+  await context.close();
+});
+
+const shades = (page: Page) => page.evaluate(() => {
+  const style = getComputedStyle(document.body);
+  return [style.backgroundColor, style.color];
+});
