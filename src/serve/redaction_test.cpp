@@ -36,8 +36,8 @@ TEST(Redaction, HostsAreNumbered) {
 TEST(Redaction, JsonStaysJson) {
   Redaction redaction;
   redaction.paths = true;
-  EXPECT_EQ(redaction.json(R"({"a/b.py":["/x/\"y\"\\z",1.5,null],"\u0041":"\ud83d\ude00 /q/r\n"})"),
-            "{\"b.py\":[\"x\\\"y\\\"z\",1.5,null],\"A\":\"\xF0\x9F\x98\x80 r\\n\"}");
+  EXPECT_EQ(redaction.json(R"({"a/b.py":["/x/\"y\" \\z",1.5,null],"\u0041":"\ud83d\ude00 /q/r\n"})"),
+            "{\"b.py\":[\"x\\\"y\\\" \\\\z\",1.5,null],\"A\":\"\xF0\x9F\x98\x80 r\\n\"}");
   EXPECT_EQ(redaction.json("\"/a/b"), "\"b\"");
 }
 

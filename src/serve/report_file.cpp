@@ -31,6 +31,7 @@ namespace {
 
 constexpr std::string_view kRun = "runs/0/";
 constexpr std::size_t kMaxDetails = 2'000;             // events with args, stack and links
+constexpr std::int64_t kFrame = 6'000;                 // characters of the elements around it all, at most
 constexpr std::int64_t kMaxLooked = 4'000'000'000;     // events, on the way to all of these
 
 std::int64_t size_of_text(std::string_view text) { return static_cast<std::int64_t>(text.size()); }
@@ -155,7 +156,7 @@ class ReportFile {
       own.add(fmt::format("{}names/{}", kRun, block), std::move(*names));
     report::Block basis = packed("timeline", redaction_.json(own.json()));
     std::int64_t left = options_.max_size - size_of_text(report::to_html(page_)) - size_of_assets() -
-                        size_of_text(packed("", document()).base64);
+                        size_of_text(packed("", document()).base64) - kFrame;
     if (size_of_text(basis.base64) > left) {
       left_out_.push_back("Its timeline is left out, as the report alone takes all of --max-size.");
       return;
