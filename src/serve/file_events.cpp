@@ -69,7 +69,8 @@ std::string level_of(int level, lanes::Time end, const std::vector<std::vector<s
   return out;
 }
 
-/// Levels from that of the whole run down, as far as the budget allows; takes their size from it.
+/// Levels from that of the whole run down, as far as the budget allows, but at least that; takes their size
+/// from the budget.
 template <class Ask>
 Levels put_levels(std::vector<report::Block>& blocks, std::string_view name, lanes::Time end,
                   const std::vector<std::size_t>& rows, std::int64_t most, std::int64_t& budget,
@@ -81,24 +82,22 @@ Levels put_levels(std::vector<report::Block>& blocks, std::string_view name, lan
   while (levels.finest > 0 && !rows.empty() && tiles_at(levels.finest - 1, end) <= most) {
     const int level = levels.finest - 1;
     report::Block block = packed(fmt::format("{}-{}", name, level), level_of(level, end, groups, ask));
-    const bool first = level == levels.coarsest;
-    if (!first && size_of_block(block) > budget) break;
+    const bool needed = level >= whole_level(end);
+    if (!needed && size_of_block(block) > budget) break;
     size = size_of_block(block);
     budget -= size;
     blocks.push_back(std::move(block));
     levels.finest = level;
-    if (budget < size) break;  // the next one is at least as large
+    if (!needed && budget < size) break;  // the next one is at least as large
   }
   return levels;
 }
 
-/// The steps; without any, equal parts of the run.
-std::vector<Interval> parts_of(const lanes::Recorded& recorded) {
-  std::vector<Interval> parts = recorded.steps();
-  if (!parts.empty()) return parts;
-  const lanes::Time length = recorded.end() / kParts + 1;
-  for (lanes::Time begin = 0; begin <= recorded.end(); begin += length)
-    parts.push_back({begin, std::min(begin + length, recorded.end() + 1)});
+std::vector<Interval> equal_parts(lanes::Time end) {
+  std::vector<Interval> parts;
+  const lanes::Time length = end / kParts + 1;
+  for (lanes::Time begin = 0; begin <= end; begin += length)
+    parts.push_back({begin, std::min(begin + length, end + 1)});
   return parts;
 }
 
@@ -147,46 +146,56 @@ class Spans {
   std::size_t events_ = 0;
 };
 
-/// The step of the median length, the longest, and as many as fit from the first on.
-void put_spans(FileEvents& file, const lanes::Recorded& recorded, std::int64_t budget) {
+/// Puts the events of `chosen`, and of as many of `parts` as fit, from the first on. False if not even
+/// `chosen` fit, or if there is nothing to put.
+bool put_spans(FileEvents& file, const lanes::Recorded& recorded, std::int64_t budget,
+               const std::vector<Interval>& parts, const std::vector<Interval>& chosen) {
   constexpr double kPerEvent = 6, kShrunk = 0.9;  // characters, until a first try tells
   constexpr int kMaxTries = 12;
-  const std::vector<Interval> parts = parts_of(recorded);
-  std::vector<Interval> telling = parts;
-  std::ranges::stable_sort(telling, {}, &Interval::length);
-  telling = {telling[telling.size() / 2], telling.back()};
-  const auto spans_up_to = [&](double events) {
-    std::vector<Interval> spans = telling;
+  double room = static_cast<double>(budget) / kPerEvent;  // events
+  bool measured = false;
+  for (int tries = 0; tries < kMaxTries; ++tries) {
+    std::vector<Interval> taken = chosen;
     double count = 0;
     for (const Interval& part : parts) {
       count += static_cast<double>(recorded.count(part));
-      if (count > events) break;
-      spans.push_back(part);
+      if (count > room) break;
+      taken.push_back(part);
     }
-    return spans;
-  };
-  double room = static_cast<double>(budget) / kPerEvent;
-  bool measured = false;
-  for (int tries = 0; tries < kMaxTries; ++tries) {
-    Spans spans(recorded, spans_up_to(room));
+    if (taken.empty()) return false;
+    const bool least = taken.size() <= std::max<std::size_t>(1, chosen.size());
+    Spans spans(recorded, std::move(taken));
     if (spans.events() > kMaxEvents) {
+      if (least) return false;
       room *= kShrunk / 2;
       continue;
     }
     const std::int64_t size = spans.pack();
     const double fits = static_cast<double>(spans.events()) * static_cast<double>(budget) /
                         static_cast<double>(std::max<std::int64_t>(1, size));
-    if (size > budget) {
-      room = std::min(room, fits) * kShrunk;
-      measured = true;
-    } else if (!measured && fits > room) {
-      room = fits;
-      measured = true;
-    } else {
+    if (size > budget && least) return false;
+    if (size <= budget && (measured || fits <= room)) {
       std::move(spans).put(file);
-      return;
+      return true;
     }
+    room = size > budget ? std::min(room, fits) * kShrunk : fits;
+    measured = true;
   }
+  return false;
+}
+
+/// The step of the median length and the longest first; without steps, or if these are too long, parts of the
+/// run.
+void put_telling_spans(FileEvents& file, const lanes::Recorded& recorded, std::int64_t budget) {
+  const std::vector<Interval> steps = recorded.steps();
+  if (!steps.empty()) {
+    std::vector<Interval> by_length = steps;
+    std::ranges::stable_sort(by_length, {}, &Interval::length);
+    const Interval median = by_length[by_length.size() / 2];
+    if (put_spans(file, recorded, budget, steps, {median, by_length.back()})) return;
+    if (put_spans(file, recorded, budget, steps, {median})) return;
+  }
+  put_spans(file, recorded, budget, equal_parts(recorded.end()), {});
 }
 
 }  // namespace
@@ -222,7 +231,7 @@ FileEvents file_events(const lanes::Timeline& timeline, const lanes::Recorded& r
                              return timeline.tiles(level, tile, group);
                            });
   std::ranges::move(tiles, std::back_inserter(file.blocks));
-  put_spans(file, recorded, budget + for_tiles);
+  put_telling_spans(file, recorded, budget + for_tiles);
   return file;
 }
 

@@ -157,19 +157,22 @@ class ReportFile {
     report::Block basis = packed("timeline", redaction_.json(own.json()));
     std::int64_t left = options_.max_size - size_of_text(report::to_html(page_)) - size_of_assets() -
                         size_of_text(packed("", document()).base64) - kFrame;
-    if (size_of_text(basis.base64) > left) {
-      left_out_.push_back("Its timeline is left out, as the report alone takes all of --max-size.");
-      return;
-    }
     left -= size_of_text(basis.base64);
-    blocks_.push_back(std::move(basis));
+    if (left < 0) return leave_out_timeline();
     report::Block details = packed("details", details_of(run, recorded, left / 4));
     left -= size_of_text(details.base64);
-    blocks_.push_back(std::move(details));
     FileEvents events = file_events(timeline, recorded, left);
+    for (const report::Block& block : events.blocks) left -= size_of_text(block.base64);
+    if (left < 0) return leave_out_timeline();
+    blocks_.push_back(std::move(basis));
+    blocks_.push_back(std::move(details));
     legend_ = timeline_legend(events, recorded);
     say_left_out(events, recorded);
     std::ranges::move(events.blocks, std::back_inserter(blocks_));
+  }
+
+  void leave_out_timeline() {
+    left_out_.push_back("Its timeline is left out, as the report alone takes nearly all of --max-size.");
   }
 
   static std::int64_t size_of_assets() {
