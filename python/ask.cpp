@@ -257,7 +257,8 @@ serve::ReportFileOptions file_options(const advise::PageOptions& options, const 
 
 std::string report_file(const Trace& trace, const Given& given, const std::string& max_size,
                         const std::string& redact) {
-  const advise::PageOptions options{params_of(given, advise::page_params()), trace.threads, trace.paths, true};
+  const advise::PageOptions options{params_of(given, advise::page_params()), trace.threads, trace.paths,
+                                    true};
   refuse_absent_step(trace, options.params);
   const std::shared_ptr<const trace::Trace> held(std::shared_ptr<void>(), &trace.trace);  // by the caller
   return serve::report_file(held, file_options(options, max_size, redact));

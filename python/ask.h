@@ -12,7 +12,7 @@
 #include "advise/page.h"
 #include "python/objects.h"
 #include "report/params.h"
-#include "serve/report_file.h"
+#include "serve/file/report_file.h"
 
 namespace stepscope {
 struct Error;

@@ -230,7 +230,8 @@ NB_MODULE(_core, module) {
       .def("page", nb::overload_cast<const RankFolder&, const Given&, bool>(page), nb::arg("params"),
            nb::arg("everything"), Unlocked())
       .def("report_file",
-           nb::overload_cast<const RankFolder&, const Given&, const std::string&, const std::string&>(report_file),
+           nb::overload_cast<const RankFolder&, const Given&, const std::string&, const std::string&>(
+               report_file),
            nb::arg("params"), nb::arg("max_size"), nb::arg("redact"), Unlocked());
   bind_files(module, trace);
   bind_report(module);

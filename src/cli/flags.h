@@ -191,7 +191,8 @@ inline constexpr Flag kRedact = {
      "paths,hosts,args (default: nothing)"},
     0,
     "WHAT,..."};
-inline constexpr Flag kReportFlags[] = {kStep, kTop, kFormat, kOutput, kMaxSize, kRedact, kThreads, kRun, kByRank};
+inline constexpr Flag kReportFlags[] = {kStep,   kTop,     kFormat, kOutput, kMaxSize,
+                                        kRedact, kThreads, kRun,    kByRank};
 inline constexpr Flag kShowFlags[] = {kFormat, kOutput, kThreads, kRun, kByRank};
 inline constexpr Flag kExplainFlags[] = {kStep, kFormat, kOutput, kThreads, kRun};
 inline constexpr Flag kWhatifFlags[] = {kScale, kStep, kFormat, kOutput, kThreads, kRun};

@@ -64,7 +64,8 @@ Recorded::Recorded(const Run& run) : run_(run) {
     }
   }
   std::uint32_t next = 0;
-  for (auto& [sort, index] : sorts_) index = static_cast<std::uint32_t>(std::min<std::size_t>(next++, kMaxSorts));
+  for (auto& [sort, index] : sorts_)
+    index = static_cast<std::uint32_t>(std::min<std::size_t>(next++, kMaxSorts));
   for (const trace::Rank& rank : run.trace.ranks)
     for (const trace::Step& step : rank.steps)
       if (step.counts()) step_numbers_.try_emplace(step.number, 0);

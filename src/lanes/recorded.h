@@ -38,8 +38,8 @@ class Recorded {
   std::string block(const timeline::Interval& span) const;
   /// JSON: the members "kinds", "kind_names" and "steps", which name the numbers of all blocks.
   std::string legend() const;
-  /// The marks of the steps, and the longest events: of each lane at least one, `most` altogether unless there
-  /// are more lanes.
+  /// The marks of the steps, and the longest events: of each lane at least one, `most` altogether unless
+  /// there are more lanes.
   std::vector<EventName> notable(std::size_t most) const;
 
  private:

@@ -34,8 +34,7 @@ constexpr std::string_view kListTail = "]}\n";
 /// `error`: "" if there is none.
 std::string listed_run(std::size_t number, const FoundRun& run, std::string_view state,
                        const std::string& error) {
-  std::string out =
-      fmt::format(R"({{"run":{},"name":{},"state":"{}",)", number, json_text(run.name), state);
+  std::string out = fmt::format(R"({{"run":{},"name":{},"state":"{}",)", number, json_text(run.name), state);
   if (!error.empty()) out += fmt::format(R"("error":{},)", json_text(error));
   return out + fmt::format(R"("bytes":{},"modified":{},"files":{},"hash":"{}"}})", run.stamp.bytes,
                            run.stamp.modified, run.files.size(), run.stamp.hash);

@@ -1,15 +1,11 @@
 #include "serve/site.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <charconv>
 #include <new>
 
 #include "advise/listed_analyses.h"
 #include "report/formats/json.h"
 #include "serve/fingerprint.h"
-#include "serve/routes.h"
 
 namespace stepscope::serve {
 namespace {
@@ -45,22 +41,14 @@ Response answered(const Request& request, Runs& runs, std::size_t number, const 
   stop_if_gone(request);
   const Runs::Opened run = runs.open(number, found);
   stop_if_gone(request);
-  Asked asked{request,         &runs, *run, {address.path.begin() + 4, address.path.end()}, address.query,
-              found.stamp.hash};
+  Asked asked{request,       &runs,           *run, {address.path.begin() + 4, address.path.end()},
+              address.query, found.stamp.hash};
   Response response = route.answer(asked);
   response.etag = asked.etag;
   return response;
 }
 
 }  // namespace
-
-std::size_t number_of(std::string_view text, std::string_view what) {
-  std::int32_t number = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || number < 0)
-    throw Refusal{400, fmt::format("{} needs a whole number, not '{}'", what, text)};
-  return static_cast<std::size_t>(number);
-}
 
 const Response& Site::static_answer(const Address& address) const {
   const std::vector<std::string>& path = address.path;

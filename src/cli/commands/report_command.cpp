@@ -4,7 +4,7 @@
 #include "advise/page.h"
 #include "cli/by_rank.h"
 #include "cli/present.h"
-#include "serve/report_file.h"
+#include "serve/file/report_file.h"
 
 namespace stepscope::cli {
 namespace {

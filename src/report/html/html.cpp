@@ -23,14 +23,14 @@ constexpr std::string_view kOnPaper = "@media print{#page{display:none}}";
 /// As a policy names an element's text.
 std::string source_of(std::string_view text) {
   const auto hash = sha256(text);
-  return fmt::format("'sha256-{}'",
-                     base64({reinterpret_cast<const char*>(hash.data()), hash.size()}));
+  return fmt::format("'sha256-{}'", base64({reinterpret_cast<const char*>(hash.data()), hash.size()}));
 }
 
 std::string policy_of(const Live& live, std::string_view static_style) {
-  return fmt::format("default-src 'none'; script-src {}; style-src {} {}; require-trusted-types-for 'script'; "
-                     "img-src data:; base-uri 'none'; form-action 'none'",
-                     source_of(live.script), source_of(static_style), source_of(live.style));
+  return fmt::format(
+      "default-src 'none'; script-src {}; style-src {} {}; require-trusted-types-for 'script'; "
+      "img-src data:; base-uri 'none'; form-action 'none'",
+      source_of(live.script), source_of(static_style), source_of(live.style));
 }
 
 void put_head(std::string& out, const Page& page, const Live* live) {
@@ -47,7 +47,8 @@ void put_head(std::string& out, const Page& page, const Live* live) {
     return;
   }
   out += "<link rel=\"icon\" href=\"data:,\">\n";
-  out += fmt::format("<style id=\"static-style\">{}</style>\n<style id=\"live-style\" media=\"not all\">", style);
+  out += fmt::format("<style id=\"static-style\">{}</style>\n<style id=\"live-style\" media=\"not all\">",
+                     style);
   out += live->style;
   out += "</style>\n</head>\n<body>\n<div id=\"page\"></div>\n<div id=\"static\">\n";
 }

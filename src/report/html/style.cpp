@@ -140,8 +140,7 @@ std::string style_sheet() {
 }
 
 std::string chart_patterns() {
-  std::string out =
-      R"svg(<svg class="patterns" width="0" height="0" aria-hidden="true"><defs>)svg";
+  std::string out = R"svg(<svg class="patterns" width="0" height="0" aria-hidden="true"><defs>)svg";
   for (int i = 0; i < kFamilies; ++i) {
     const Paint& paint = paint_of(static_cast<Family>(i));
     const bool open =

@@ -1,4 +1,4 @@
-#include "serve/redaction.h"
+#include "serve/file/redaction.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -22,15 +22,19 @@ bool is_name(char c) { return is_letter(c) || is_digit(c) || static_cast<unsigne
 bool is_slash(char c) { return c == '/' || c == '\\'; }
 
 /// Ends a path, wherever it stands.
-bool ends_path(char c) { return std::string_view("\"'<>|:;,()[]{}=*?`\n\t\r").find(c) != std::string_view::npos; }
+bool ends_path(char c) {
+  return std::string_view("\"'<>|:;,()[]{}=*?`\n\t\r").find(c) != std::string_view::npos;
+}
 
 /// The end of the path at `from`. A space belongs to it if a slash inside of a word follows.
 std::size_t path_end(std::string_view text, std::size_t from) {
   std::size_t end = from;
   for (std::size_t at = from; at < text.size() && !ends_path(text[at]); ++at) {
     if (text[at] != ' ') {
-      if (end == at) end = at + 1;
-      else if (is_slash(text[at]) && text[at - 1] != ' ') end = at + 1;
+      if (end == at)
+        end = at + 1;
+      else if (is_slash(text[at]) && text[at - 1] != ' ')
+        end = at + 1;
     }
   }
   return end;
@@ -39,7 +43,8 @@ std::size_t path_end(std::string_view text, std::size_t from) {
 /// "conv.weight", "train.py": what ends in a point and some letters.
 bool has_ending(std::string_view name) {
   const std::size_t point = name.rfind('.');
-  if (point == name.npos || point == 0 || point + 1 == name.size() || !is_letter(name[point + 1])) return false;
+  if (point == name.npos || point == 0 || point + 1 == name.size() || !is_letter(name[point + 1]))
+    return false;
   return name.size() - point <= 10 && std::ranges::all_of(name.substr(point + 1), is_name);
 }
 
@@ -187,7 +192,8 @@ constexpr std::array<std::string_view, 3> kNoSecrets = {"localhost", "worker", "
 
 void add_host(std::vector<std::string>& hosts, std::string_view name) {
   for (const std::string_view one : {name, name.substr(0, std::min(name.find('.'), name.size()))}) {
-    const bool secret = one.size() >= kShortestHost && std::ranges::find(kNoSecrets, lower(one)) == kNoSecrets.end() &&
+    const bool secret = one.size() >= kShortestHost &&
+                        std::ranges::find(kNoSecrets, lower(one)) == kNoSecrets.end() &&
                         !std::ranges::all_of(one, is_digit);
     if (secret && std::ranges::find(hosts, one) == hosts.end()) hosts.emplace_back(one);
   }
@@ -265,7 +271,8 @@ std::vector<std::string> host_names_of(const trace::Trace& trace) {
     for (const auto& [key, value] : rank.metadata) {
       const std::string name = lower(key);
       if (name != "host" && name != "hostname" && name != "host_name") continue;
-      if (value.size() > 2 && value.front() == '"') add_host(hosts, unescaped(value.substr(1, value.size() - 2)));
+      if (value.size() > 2 && value.front() == '"')
+        add_host(hosts, unescaped(value.substr(1, value.size() - 2)));
     }
   }
   std::ranges::stable_sort(hosts, std::greater{}, &std::string::size);

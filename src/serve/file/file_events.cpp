@@ -1,4 +1,4 @@
-#include "serve/file_events.h"
+#include "serve/file/file_events.h"
 
 #include <fmt/format.h>
 
@@ -14,12 +14,12 @@ namespace {
 
 using timeline::Interval;
 
-constexpr std::size_t kRowsAtOnce = 512;      // of one answer with tiles
-constexpr lanes::Time kParts = 256;  // of a run without steps
-constexpr std::int64_t kMinPerEvent = 2;      // characters of an event in a block, at least
+constexpr std::size_t kRowsAtOnce = 512;        // of one answer with tiles
+constexpr lanes::Time kParts = 256;             // of a run without steps
+constexpr std::int64_t kMinPerEvent = 2;        // characters of an event in a block, at least
 constexpr std::size_t kMaxEvents = 40'000'000;  // of one block, which must be below 4 GiB
 constexpr std::int64_t kMaxTiles = 4'096, kMaxCounterTiles = 128;  // of one level
-constexpr std::int64_t kMostForCounters = 200'000;  // characters
+constexpr std::int64_t kMostForCounters = 200'000;                 // characters
 constexpr int kNarrow = 2;  // levels above that of the whole run, which narrow windows ask for
 
 std::int64_t size_of_block(const report::Block& block) {
@@ -200,16 +200,19 @@ void put_telling_spans(FileEvents& file, const lanes::Recorded& recorded, std::i
 
 }  // namespace
 
-report::Block packed(std::string id, std::string_view bytes) { return {std::move(id), base64(deflated(bytes))}; }
+report::Block packed(std::string id, std::string_view bytes) {
+  return {std::move(id), base64(deflated(bytes))};
+}
 
-FileEvents file_events(const lanes::Timeline& timeline, const lanes::Recorded& recorded, std::int64_t budget) {
+FileEvents file_events(const lanes::Timeline& timeline, const lanes::Recorded& recorded,
+                       std::int64_t budget) {
   FileEvents file;
   std::int64_t for_counters = std::min(budget / 10, kMostForCounters);
   std::vector<report::Block> counters;
-  file.counters = put_levels(counters, "counters", recorded.end(), std::vector<std::size_t>(recorded.counters(), 1),
-                             kMaxCounterTiles, for_counters, [&](int level, std::int64_t tile, const auto& group) {
-                               return timeline.counters(level, tile, group);
-                             });
+  file.counters = put_levels(
+      counters, "counters", recorded.end(), std::vector<std::size_t>(recorded.counters(), 1),
+      kMaxCounterTiles, for_counters,
+      [&](int level, std::int64_t tile, const auto& group) { return timeline.counters(level, tile, group); });
   file.blocks = std::move(counters);
   for (const report::Block& block : file.blocks) budget -= size_of_block(block);
   const Interval whole{0, recorded.end() + 1};  // an event may lie at the end
@@ -226,10 +229,9 @@ FileEvents file_events(const lanes::Timeline& timeline, const lanes::Recorded& r
   std::int64_t for_tiles = budget * 4 / 10;
   budget -= for_tiles;
   std::vector<report::Block> tiles;
-  file.coarse = put_levels(tiles, "tiles", recorded.end(), recorded.rows_of_lanes(), kMaxTiles, for_tiles,
-                           [&](int level, std::int64_t tile, const auto& group) {
-                             return timeline.tiles(level, tile, group);
-                           });
+  file.coarse = put_levels(
+      tiles, "tiles", recorded.end(), recorded.rows_of_lanes(), kMaxTiles, for_tiles,
+      [&](int level, std::int64_t tile, const auto& group) { return timeline.tiles(level, tile, group); });
   std::ranges::move(tiles, std::back_inserter(file.blocks));
   put_telling_spans(file, recorded, budget + for_tiles);
   return file;

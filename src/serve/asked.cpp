@@ -1,5 +1,8 @@
-#include "serve/routes.h"
+#include "serve/asked.h"
 
+#include <fmt/format.h>
+
+#include <charconv>
 #include <span>
 
 #include "serve/address.h"
@@ -34,6 +37,14 @@ std::string answer_at(const OpenRun& run, const std::string& address) {
   const Request request{"GET", address};
   Asked asked{request, nullptr, run, {path.begin() + 1, path.end()}, std::move(parsed->query), ""};
   return route_named(path.front(), path.size() - 1).answer(asked).body;
+}
+
+std::size_t number_of(std::string_view text, std::string_view what) {
+  std::int32_t number = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number < 0)
+    throw Refusal{400, fmt::format("{} needs a whole number, not '{}'", what, text)};
+  return static_cast<std::size_t>(number);
 }
 
 }  // namespace stepscope::serve

@@ -1,4 +1,4 @@
-#include "serve/redaction.h"
+#include "serve/file/redaction.h"
 
 #include <gtest/gtest.h>
 
@@ -45,7 +45,8 @@ TEST(Redaction, WordsAreChecked) {
   const Redaction some = redaction_of("paths,args").value();
   EXPECT_TRUE(some.paths && some.args && !some.hosts);
   EXPECT_FALSE(redaction_of("").value().changes_texts());
-  EXPECT_EQ(redaction_of("paths,names").error().message, "--redact: 'names' is none of paths, hosts and args");
+  EXPECT_EQ(redaction_of("paths,names").error().message,
+            "--redact: 'names' is none of paths, hosts and args");
 }
 
 }  // namespace

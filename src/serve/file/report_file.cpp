@@ -1,4 +1,4 @@
-#include "serve/report_file.h"
+#include "serve/file/report_file.h"
 
 #include <fmt/format.h>
 
@@ -19,20 +19,20 @@
 #include "report/html/html.h"
 #include "report/units.h"
 #include "serve/ascii.h"
+#include "serve/asked.h"
 #include "serve/assets.h"
-#include "serve/file_events.h"
+#include "serve/file/file_events.h"
 #include "serve/find_runs.h"
 #include "serve/open_run.h"
-#include "serve/routes.h"
 #include "serve/runs.h"
 
 namespace stepscope::serve {
 namespace {
 
 constexpr std::string_view kRun = "runs/0/";
-constexpr std::size_t kMaxDetails = 2'000;             // events with args, stack and links
-constexpr std::int64_t kFrame = 6'000;                 // characters of the elements around it all, at most
-constexpr std::int64_t kMaxLooked = 4'000'000'000;     // events, on the way to all of these
+constexpr std::size_t kMaxDetails = 2'000;          // events with args, stack and links
+constexpr std::int64_t kFrame = 6'000;              // characters of the elements around it all, at most
+constexpr std::int64_t kMaxLooked = 4'000'000'000;  // events, on the way to all of these
 
 std::int64_t size_of_text(std::string_view text) { return static_cast<std::int64_t>(text.size()); }
 
@@ -121,13 +121,16 @@ class ReportFile {
   }
 
  private:
-  void add(const std::string& address, std::string json) { answers_.add(std::string(kRun) + address, std::move(json)); }
+  void add(const std::string& address, std::string json) {
+    answers_.add(std::string(kRun) + address, std::move(json));
+  }
 
   void add_reports(const OpenRun& run) {
     const std::string query = query_of(options_.params, {"step", "top"});
     std::vector<std::string> addresses;
     for (const analyze::Analysis& analysis : advise::all_analyses()) {
-      const bool in_page = std::ranges::find(page_.reports, analysis.name, &report::Report::name) != page_.reports.end();
+      const bool in_page =
+          std::ranges::find(page_.reports, analysis.name, &report::Report::name) != page_.reports.end();
       if (!in_page && analyze::answers_alone(analysis))
         addresses.push_back(fmt::format("show/{}{}", analysis.name, query));
     }
@@ -181,11 +184,13 @@ class ReportFile {
     return size;
   }
 
-  /// Answers about single events, within a budget of characters; about a tenth of the JSON is left by deflate.
+  /// Answers about single events, within a budget of characters; about a tenth of the JSON is left by
+  /// deflate.
   std::string details_of(const OpenRun& run, const lanes::Recorded& recorded, std::int64_t budget) {
     const auto looked = std::max<std::int64_t>(1, static_cast<std::int64_t>(recorded.events()));
     const std::size_t most =
-        redaction_.args ? 0 : static_cast<std::size_t>(std::min<std::int64_t>(kMaxDetails, kMaxLooked / looked));
+        redaction_.args ? 0
+                        : static_cast<std::size_t>(std::min<std::int64_t>(kMaxDetails, kMaxLooked / looked));
     const std::vector<lanes::EventName> notable = recorded.notable(most);
     std::vector<std::string> texts(most == 0 ? 0 : notable.size());
     parallel_for(texts.size(), thread_count(options_.threads), [&](std::size_t i) {
@@ -207,14 +212,16 @@ class ReportFile {
     for (const timeline::Interval& span : events.exact) exact += span.length();
     if (exact < recorded.end())
       left_out_.push_back(fmt::format(
-          "Its timeline has {} of {} events, those of {} of {}; the rest is drawn from coarse tiles, as all do "
+          "Its timeline has {} of {} events, those of {} of {}; the rest is drawn from coarse tiles, as all "
+          "do "
           "not fit into --max-size.",
           count_words(events.events), count_words(all), report::format_value(exact, report::Unit::ns),
           report::format_value(recorded.end(), report::Unit::ns)));
     if (redaction_.args)
       left_out_.push_back("Args, stacks and links of events are left out.");
     else if (detailed_ < all)
-      left_out_.push_back(fmt::format("Args, stacks and links are those of the {} longest events.", count_words(detailed_)));
+      left_out_.push_back(
+          fmt::format("Args, stacks and links are those of the {} longest events.", count_words(detailed_)));
   }
 
   std::string timeline_legend(const FileEvents& events, const lanes::Recorded& recorded) const {
@@ -231,11 +238,13 @@ class ReportFile {
     std::string given, notes;
     for (const char* name : {"step", "top"})
       if (options_.params.has(name))
-        given += fmt::format("{}\"{}\":{}", given.empty() ? "" : ",", name, json_text(options_.params.text(name)));
+        given +=
+            fmt::format("{}\"{}\":{}", given.empty() ? "" : ",", name, json_text(options_.params.text(name)));
     for (const std::string& note : left_out_) notes += (notes.empty() ? "" : ",") + json_text(note);
     return redaction_.json(fmt::format(R"({{"file":{{"options":{{{}}},"trace":{},"left_out":[{}]{}}},
 "answers":{}}})",
-                                       given, json_text(quoted(options_.paths)), notes, legend_, answers_.json()));
+                                       given, json_text(quoted(options_.paths)), notes, legend_,
+                                       answers_.json()));
   }
 
   const trace::Trace& trace_;
@@ -254,7 +263,8 @@ class ReportFile {
 std::string report_file(std::shared_ptr<const trace::Trace> trace, const ReportFileOptions& options) {
   const OpenRun run(trace, options.paths);
   ReportFile file(*trace, options);
-  file.take(advise::page_of(*run.derived(options.params), {options.params, options.threads, options.paths, true}));
+  file.take(
+      advise::page_of(*run.derived(options.params), {options.params, options.threads, options.paths, true}));
   file.take(run);
   return file.html();
 }
@@ -270,12 +280,17 @@ Result<std::int64_t> size_of(std::string_view text) {
     std::string_view name;
     double bytes;
   };
-  constexpr Suffix kSuffixes[] = {{"", 1},      {"b", 1},        {"kb", 1e3},          {"mb", 1e6},
-                                  {"gb", 1e9},  {"kib", 1024.0}, {"mib", 1024 * 1024.0}, {"gib", 1024 * 1024 * 1024.0}};
+  constexpr Suffix kSuffixes[] = {{"", 1},
+                                  {"b", 1},
+                                  {"kb", 1e3},
+                                  {"mb", 1e6},
+                                  {"gb", 1e9},
+                                  {"kib", 1024.0},
+                                  {"mib", 1024 * 1024.0},
+                                  {"gib", 1024 * 1024 * 1024.0}};
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string suffix =
-      lower(trimmed(text.substr(static_cast<std::size_t>(end - text.data()))));
+  const std::string suffix = lower(trimmed(text.substr(static_cast<std::size_t>(end - text.data()))));
   const auto* known = std::ranges::find(kSuffixes, suffix, &Suffix::name);
   constexpr double kMost = 1e15;
   if (error != std::errc{} || known == std::end(kSuffixes) || !(number >= 0) || number * known->bytes > kMost)

@@ -1,7 +1,6 @@
-#include "serve/report_file.h"
+#include "serve/file/report_file.h"
 
 #include <fmt/format.h>
-
 #include <gtest/gtest.h>
 #include <zlib.h>
 
@@ -59,7 +58,8 @@ std::vector<std::string> between(const std::string& text, std::string_view begin
 
 std::map<std::string, std::string> blocks_in(const std::string& html) {
   std::map<std::string, std::string> blocks;
-  for (const std::string& block : between(html, "<script type=\"application/octet-stream\" id=\"", "</script>")) {
+  for (const std::string& block :
+       between(html, "<script type=\"application/octet-stream\" id=\"", "</script>")) {
     const std::size_t quote = block.find('"');
     blocks[block.substr(0, quote)] = inflated(block.substr(quote + 2));
   }
@@ -119,8 +119,8 @@ TEST_F(ReportFileTest, ThePolicyNamesItsScriptAndStylesAndNothingElse) {
   const auto live = between(html, "<style id=\"live-style\" media=\"not all\">", "</style>");
   ASSERT_EQ(scripts.size() + plain.size() + live.size(), 3u);
   EXPECT_EQ(between(html, "Content-Security-Policy\" content=\"", "\"").front(),
-            "default-src 'none'; script-src " + name_of(scripts[0]) + "; style-src " + name_of(plain[0]) + " " +
-                name_of(live[0]) +
+            "default-src 'none'; script-src " + name_of(scripts[0]) + "; style-src " + name_of(plain[0]) +
+                " " + name_of(live[0]) +
                 "; require-trusted-types-for 'script'; img-src data:; base-uri 'none'; form-action 'none'");
   EXPECT_EQ(html.substr(0, html.find("<script type=\"module\">")).find(" style=\""), std::string::npos);
 }
@@ -144,8 +144,8 @@ TEST_F(ReportFileTest, WhatIsRedactedIsNowhere) {
   ReportFileOptions options;
   options.redaction = redaction_of("paths,hosts,args").value();
   const std::string all = all_texts(file_of(options));
-  for (const char* secret : {"SECRET-ARG", "/home/ann", "ann/", "node-7", "node-7.lab", "train.py(3)", "data.bin",
-                             folder_.path().c_str()})
+  for (const char* secret : {"SECRET-ARG", "/home/ann", "ann/", "node-7", "node-7.lab", "train.py(3)",
+                             "data.bin", folder_.path().c_str()})
     EXPECT_EQ(all.find(secret), all.npos) << secret;
   EXPECT_NE(all.find("train.py(88): main on host"), all.npos);
   EXPECT_NE(all.find("Args, stacks and links of events are left out."), all.npos);
@@ -155,12 +155,14 @@ TEST_F(ReportFileTest, ABudgetLeavesOutEventsAndSaysSo) {
   std::string text = R"({"schemaVersion":1,"traceEvents":[)";
   std::uint32_t random = 1;
   for (int step = 0; step < 100; ++step) {
-    text += fmt::format(R"({{"ph":"X","cat":"user_annotation","name":"ProfilerStep#{}","pid":1,"tid":1,"ts":{},"dur":9900}},)",
-                        step, step * 10'000);
+    text += fmt::format(
+        R"({{"ph":"X","cat":"user_annotation","name":"ProfilerStep#{}","pid":1,"tid":1,"ts":{},"dur":9900}},)",
+        step, step * 10'000);
     for (int op = 0; op < 400; ++op) {
       random = random * 1664525 + 1013904223;
-      text += fmt::format(R"({{"ph":"X","cat":"cpu_op","name":"op{}","pid":1,"tid":1,"ts":{},"dur":{}}},)", random >> 26,
-                          step * 10'000 + op * 24 + (random >> 10) % 7, 1 + (random >> 16) % 12);
+      text +=
+          fmt::format(R"({{"ph":"X","cat":"cpu_op","name":"op{}","pid":1,"tid":1,"ts":{},"dur":{}}},)",
+                      random >> 26, step * 10'000 + op * 24 + (random >> 10) % 7, 1 + (random >> 16) % 12);
     }
   }
   text.back() = ']';
@@ -175,7 +177,8 @@ TEST_F(ReportFileTest, ABudgetLeavesOutEventsAndSaysSo) {
   EXPECT_NE(cut.find("the rest is drawn from coarse tiles"), cut.npos);
   const auto blocks = blocks_in(cut);
   EXPECT_TRUE(blocks.contains("events-0"));
-  EXPECT_TRUE(std::ranges::any_of(blocks, [](const auto& block) { return block.first.starts_with("tiles-"); }));
+  EXPECT_TRUE(
+      std::ranges::any_of(blocks, [](const auto& block) { return block.first.starts_with("tiles-"); }));
   options.max_size = 1000;
   const std::string least = file_of(options, text);
   EXPECT_NE(least.find("Its timeline is left out"), least.npos);
@@ -187,7 +190,8 @@ TEST(SizeOf, ReadsUnits) {
   EXPECT_EQ(size_of("500 kB").value(), 500'000);
   EXPECT_EQ(size_of("1.5MiB").value(), 1'572'864);
   EXPECT_EQ(size_of("3000000").value(), 3'000'000);
-  for (const char* wrong : {"", "MB", "20XB", "-1MB", "1e99GB", "nan"}) EXPECT_FALSE(size_of(wrong).ok()) << wrong;
+  for (const char* wrong : {"", "MB", "20XB", "-1MB", "1e99GB", "nan"})
+    EXPECT_FALSE(size_of(wrong).ok()) << wrong;
 }
 
 }  // namespace

@@ -8,15 +8,15 @@
 
 #include "report/page.h"
 #include "report/params.h"
-#include "serve/redaction.h"
+#include "serve/file/redaction.h"
 #include "trace/trace.h"
 
 namespace stepscope::serve {
 
 struct ReportFileOptions {
-  report::Params params;           ///< "step" and "top"
-  unsigned threads = 0;            ///< 0: as many as the machine has
-  std::vector<std::string> paths;  ///< of the trace, as given
+  report::Params params;               ///< "step" and "top"
+  unsigned threads = 0;                ///< 0: as many as the machine has
+  std::vector<std::string> paths;      ///< of the trace, as given
   std::int64_t max_size = 20'000'000;  ///< bytes of the file; the report itself is never cut
   Redaction redaction{};               ///< its host names are filled in
 };
