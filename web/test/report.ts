@@ -204,15 +204,15 @@ test('evidence of the verdict leads to its table, in the file', async () => {
 });
 
 test('a link into a file restores the view', async () => {
-  const { page } = await openFile(browser, FILES.get('ranks')!, '/timeline');
+  const { page } = await openFile(browser, FILES.get('ranks')!, '/timeline?sel=r0.5');
   await page.keyboard.down('w');
   await page.waitForTimeout(300);
   await page.keyboard.up('w');
-  await page.locator('canvas[role=application]').click({ position: { x: 300, y: 130 } });
   await page.waitForTimeout(600);
   await settled(page);
   const link = page.url();
-  expect(link).toMatch(/t=\d+,\d+/);
+  expect(link).toMatch(/[?&]sel=r0\.5(&|$)/);
+  expect(link).toMatch(/[?&]t=\d+,\d+(&|$)/);
   const words = await page.locator('.drawer').innerText();
   const again = await openFile(browser, FILES.get('ranks')!, link.slice(link.indexOf('#') + 1));
   expect(again.page.url()).toBe(link);

@@ -125,15 +125,19 @@ class ReportFile {
     answers_.add(std::string(kRun) + address, std::move(json));
   }
 
+  /// Whether the page holds what `show` answers, which may say more.
+  bool is_in_page(const analyze::Analysis& analysis) const {
+    const analyze::Analysis* in_report = analyze::find(analysis.name);
+    return in_report != nullptr && in_report->run == analysis.run &&
+           std::ranges::find(page_.reports, analysis.name, &report::Report::name) != page_.reports.end();
+  }
+
   void add_reports(const OpenRun& run) {
     const std::string query = query_of(options_.params, {"step", "top"});
     std::vector<std::string> addresses;
-    for (const analyze::Analysis& analysis : advise::all_analyses()) {
-      const bool in_page =
-          std::ranges::find(page_.reports, analysis.name, &report::Report::name) != page_.reports.end();
-      if (!in_page && analyze::answers_alone(analysis))
+    for (const analyze::Analysis& analysis : advise::all_analyses())
+      if (analyze::answers_alone(analysis) && !is_in_page(analysis))
         addresses.push_back(fmt::format("show/{}{}", analysis.name, query));
-    }
     std::set<std::string_view> rules;
     if (page_.verdict)
       for (const report::Finding& finding : page_.verdict->findings) rules.insert(name_of(finding.id));

@@ -34,9 +34,11 @@ export class EmbeddedSource implements DataSource {
   async report(_run: number, options: Options) {
     return this.answer<Reports>(`${RUN}/report${await this.asked(options, ['step', 'top'])}`, 'report');
   }
+  /** What the report holds in the same words is in the file once. */
   async show(run: number, analysis: string, options: Options) {
-    const all = await this.report(run, options);
-    return reportNamed(all, analysis) ?? this.answer<Report>(`${RUN}/show/${analysis}${await this.asked(options, ['step', 'top'])}`, `answer of ${analysis}`);
+    const address = `${RUN}/show/${analysis}${await this.asked(options, ['step', 'top'])}`;
+    if (Object.hasOwn((await this.answers()).answers, address)) return this.answer<Report>(address, '');
+    return reportNamed(await this.report(run, options), analysis) ?? this.answer<Report>(address, `answer of ${analysis}`);
   }
   async explain(_run: number, finding: string, options: Options) {
     return this.answer<Report>(`${RUN}/explain/${finding}${await this.asked(options, ['step'])}`, 'inputs of this rule');
@@ -68,6 +70,7 @@ export class EmbeddedSource implements DataSource {
     return joined((stored[tile] ?? []).map(decodeTile), wanted);
   }
   async counters(_run: number, level: number, tile: number, counters: number[]): Promise<CounterTile> {
+    if (counters.length === 0) return { counters: [] };
     const { end } = await this.timeline();
     const stored = await this.level('counters', level, (await this.file()).counters, end);
     if (stored === null) throw await this.absent();
