@@ -108,6 +108,9 @@ class ReportFile {
     add_timeline(run);
   }
 
+  /// A sentence about what the file leaves out.
+  void say(std::string sentence) { left_out_.push_back(std::move(sentence)); }
+
   std::string html() {
     report::Live live;
     for (const EmbeddedFile& file : embedded_files()) {
@@ -276,6 +279,7 @@ std::string report_file(std::shared_ptr<const trace::Trace> trace, const ReportF
 std::string report_file(report::Page page, const trace::Trace& heads, const ReportFileOptions& options) {
   ReportFile file(heads, options);
   file.take(std::move(page));
+  file.say("It has no timeline, as its ranks were read one by one.");
   return file.html();
 }
 
