@@ -10,7 +10,7 @@ const BLOCK_LANES = 64;
 const OVERVIEW_BLOCKS = 16; // the lanes that the overview adds up
 const MAX_TILES = 1200;
 const AT_ONCE = 6;
-const COARSER = 14; // levels to look above for something to draw
+const COARSER = 40; // levels to look above for something to draw: a report file has few
 const NAMES = 4096;
 
 /** A tile, and where each lane's rows are in it. */
