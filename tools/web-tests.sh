@@ -20,4 +20,4 @@ out=$(mktemp -d)
 server=$!
 trap 'kill $server; rm -r "$out"' EXIT
 until [ -s "$out/address" ]; do sleep 0.1; kill -0 $server; done
-STEPSCOPE=$program STEPSCOPE_PAGE=$(head -n 1 "$out/address") SHOTS=../out/served npm run pages
+STEPSCOPE=$program STEPSCOPE_PAGE=$(head -n 1 "$out/address") SHOTS=../out/served npm run pages -- test/pages.ts

@@ -151,9 +151,9 @@ describe('a report file that is too small for all events', () => {
 
 test('what a file does not hold is refused, with the remedy', async () => {
   const file = source(FILES.get('slow')!);
-  await expect(file.area()).rejects.toMatchObject({ message: 'This file does not hold the tables about areas of time.', remedy: expect.stringContaining('stepscope serve') as string });
+  await expect(file.area()).rejects.toMatchObject({ message: 'This file holds no tables about areas of time.', remedy: expect.stringContaining('stepscope serve') as string });
   await expect(file.report(0, { step: '2' })).rejects.toThrow('for all steps only');
-  await expect(file.show(0, 'no_such', {})).rejects.toThrow('does not hold');
+  await expect(file.show(0, 'no_such', {})).rejects.toThrow('holds no answer of no_such');
   await expect(file.diff()).rejects.toThrow('one run');
   const steps = source(writeReport('step', SLOW, '--step', '2-3'));
   expect((await steps.report(0, {})).reports).toEqual((await steps.report(0, { step: '2-3' })).reports);
@@ -189,6 +189,7 @@ test.each(VIEWS)('in %s, the page %s of the file of %s is sound', async (mode, v
   expect(foreign).toEqual([]);
   expect(await axeViolations(page)).toEqual([]);
   expect(await page.locator('.failure').count()).toBe(view === 'area' ? 1 : 0);
+  expect(await page.locator('.failure button').count()).toBe(0);
   expect(await page.locator('#static').isVisible()).toBe(false);
   await page.close();
 });

@@ -128,7 +128,7 @@ export class EmbeddedSource implements DataSource {
     return answers[address] as T;
   }
   private async lacks(what: string) {
-    return new Refusal(`This file does not hold the ${what}.`, 404, `\`stepscope serve ${(await this.file()).trace}\` shows all.`);
+    return new Refusal(`This file holds no ${what}.`, 404, `\`stepscope serve ${(await this.file()).trace}\` shows all.`);
   }
   private async absent() { return new Absent('This file holds only coarser data here.', 404, `\`stepscope serve ${(await this.file()).trace}\` shows all.`); }
 
