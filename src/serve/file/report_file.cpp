@@ -67,9 +67,14 @@ std::string query_of(const report::Params& params, std::initializer_list<std::st
   return query;
 }
 
-std::string quoted(const std::vector<std::string>& paths) {
+/// What a command repeats; "TRACE" if it cannot.
+std::string words_of(const std::vector<std::string>& paths) {
+  constexpr std::string_view kNotPlain = " \t\n'\"`$\\;&|<>()*?[]{}!#~";
   std::string words;
-  for (const std::string& path : paths) words += (words.empty() ? "" : " ") + path;
+  for (const std::string& path : paths) {
+    if (path == "-" || path.find_first_of(kNotPlain) != path.npos) return "TRACE";
+    words += (words.empty() ? "" : " ") + path;
+  }
   return words;
 }
 
@@ -250,7 +255,7 @@ class ReportFile {
     for (const std::string& note : left_out_) notes += (notes.empty() ? "" : ",") + json_text(note);
     return redaction_.json(fmt::format(R"({{"file":{{"options":{{{}}},"trace":{},"left_out":[{}]{}}},
 "answers":{}}})",
-                                       given, json_text(quoted(options_.paths)), notes, legend_,
+                                       given, json_text(words_of(options_.paths)), notes, legend_,
                                        answers_.json()));
   }
 
