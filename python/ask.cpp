@@ -240,4 +240,28 @@ Page page(const Trace& trace, const Given& given, bool everything) {
   return {std::make_shared<const report::Page>(advise::page_of(trace.trace, options))};
 }
 
+serve::ReportFileOptions file_options(const advise::PageOptions& options, const std::string& max_size,
+                                      const std::string& redact) {
+  serve::ReportFileOptions file;
+  file.params = options.params;
+  file.threads = options.threads;
+  file.paths = options.paths;
+  const auto size = serve::size_of(max_size);
+  if (!size) refuse("max_size: " + size.error().message);
+  const auto redaction = serve::redaction_of(redact);
+  if (!redaction) refuse(redaction.error().message);
+  file.max_size = *size;
+  file.redaction = *redaction;
+  return file;
+}
+
+std::string report_file(const Trace& trace, const Given& given, const std::string& max_size,
+                        const std::string& redact) {
+  const advise::PageOptions options{params_of(given, advise::page_params()), trace.threads, trace.paths,
+                                    true};
+  refuse_absent_step(trace, options.params);
+  const std::shared_ptr<const trace::Trace> held(std::shared_ptr<void>(), &trace.trace);  // by the caller
+  return serve::report_file(held, file_options(options, max_size, redact));
+}
+
 }  // namespace stepscope::python

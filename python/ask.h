@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "advise/analyses.h"
+#include "advise/page.h"
 #include "python/objects.h"
 #include "report/params.h"
+#include "serve/file/report_file.h"
 
 namespace stepscope {
 struct Error;
@@ -66,5 +68,11 @@ std::vector<std::string> overlay(const Trace& trace, std::size_t rank, const std
                                  const Given& given, const std::string& output);
 /// The report page; params "step" and "top".
 Page page(const Trace& trace, const Given& given, bool everything);
+/// The page and its answers as one HTML file.
+std::string report_file(const Trace& trace, const Given& given, const std::string& max_size,
+                        const std::string& redact);
+/// The options of both; throws a Refusal for a size or words that make no sense.
+serve::ReportFileOptions file_options(const advise::PageOptions& options, const std::string& max_size,
+                                      const std::string& redact);
 
 }  // namespace stepscope::python

@@ -206,7 +206,10 @@ NB_MODULE(_core, module) {
           },
           nb::arg("rank"), nb::arg("what"), nb::arg("params"), nb::arg("output"))
       .def("page", nb::overload_cast<const Trace&, const Given&, bool>(page), nb::arg("params"),
-           nb::arg("everything"), Unlocked());
+           nb::arg("everything"), Unlocked())
+      .def("report_file",
+           nb::overload_cast<const Trace&, const Given&, const std::string&, const std::string&>(report_file),
+           nb::arg("params"), nb::arg("max_size"), nb::arg("redact"), Unlocked());
   module.def(
       "open_by_rank",
       [](const std::vector<nb::bytes>& given, std::int64_t threads, std::int64_t run) {
@@ -225,7 +228,11 @@ NB_MODULE(_core, module) {
       .def("analyze", nb::overload_cast<const RankFolder&, const std::string&, const Given&>(analyze),
            nb::arg("name"), nb::arg("params"), Unlocked())
       .def("page", nb::overload_cast<const RankFolder&, const Given&, bool>(page), nb::arg("params"),
-           nb::arg("everything"), Unlocked());
+           nb::arg("everything"), Unlocked())
+      .def("report_file",
+           nb::overload_cast<const RankFolder&, const Given&, const std::string&, const std::string&>(
+               report_file),
+           nb::arg("params"), nb::arg("max_size"), nb::arg("redact"), Unlocked());
   bind_files(module, trace);
   bind_report(module);
   bind_page(module);

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 from stepscope import _core
+from stepscope._errors import UsageError
 from stepscope._table import Table
 
 if TYPE_CHECKING:
@@ -135,9 +136,12 @@ class Page:
     ``print(page)`` prints what ``stepscope report`` shows; ``page.to_html("report.html")`` and ``page.reports`` have every number.
     """
 
-    def __init__(self, first: _core.Page, everything: Callable[[], _core.Page]) -> None:
+    def __init__(
+        self, first: _core.Page, everything: Callable[[], _core.Page], file: Callable[[str, str], str] | None = None
+    ) -> None:
         self._first = first
         self._ask_everything = everything
+        self._file = file
         self.title: str = first.title
         self._judgement = Report(first.reports()[0])
 
@@ -194,8 +198,19 @@ class Page:
         """The same bytes as ``stepscope report TRACE --format json``."""
         return self._everything.json()
 
-    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The whole report as a self-contained HTML page; also written to ``path`` if given."""
+    def to_html(
+        self, path: str | os.PathLike[str] | None = None, *, max_size: str = "20MB", redact: str | Iterable[str] = ""
+    ) -> str:
+        """The page of ``stepscope serve`` as one file, with the timeline; also written to ``path`` if given.
+
+        ``max_size`` limits the file, ``redact`` names what to leave out: paths, hosts, args. A page that was pickled
+        has no recording any more: it is written without the timeline, and cannot be redacted.
+        """
+        words = redact if isinstance(redact, str) else ",".join(redact)
+        if self._file is not None:
+            return _written(self._file(max_size, words), path)
+        if words:
+            raise UsageError("this page was restored without its recording: redact the original")
         return _written(self._everything.html(), path)
 
 

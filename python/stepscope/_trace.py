@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import warnings
 from collections.abc import Iterable, Mapping
@@ -243,7 +244,7 @@ class Trace:
     def report(self, *, step: Steps = None, top: int | None = None) -> Page:
         """Why a step is slow and what to change, as in ``stepscope report``."""
         core, asked = self._any(), given({"step": step, "top": top})
-        return Page(core.page(asked, False), lambda: core.page(asked, True))
+        return Page(core.page(asked, False), lambda: core.page(asked, True), functools.partial(core.report_file, asked))
 
 
 def diff(a: Trace, b: Trace, *, step: Steps = None, skip: int | None = None) -> Report:

@@ -1,6 +1,7 @@
 """The package gives the same answers as the command line."""
 
 import concurrent.futures
+import pickle
 
 import pytest
 import stepscope
@@ -100,6 +101,24 @@ def test_notebooks_get_a_piece_of_a_page(one_rank):
 def test_pages_can_be_written(one_rank, tmp_path):
     text = one_rank.report().to_html(tmp_path / "report.html")
     assert (tmp_path / "report.html").read_bytes() == text.encode()
+
+
+def test_a_page_may_be_small_or_redacted(one_rank):
+    page = one_rank.report()
+    assert "Its timeline is left out" in page.to_html(max_size="1kB")
+    assert "Args, stacks and links of events are left out" in page.to_html(redact=["paths", "args"])
+    for wrong in ({"max_size": "many"}, {"redact": "names"}):
+        with pytest.raises(stepscope.UsageError):
+            page.to_html(**wrong)
+    restored = pickle.loads(pickle.dumps(page))
+    assert "<h1>" in restored.to_html() and "<script" not in restored.to_html()
+    with pytest.raises(stepscope.UsageError, match="restored"):
+        restored.to_html(redact="paths")
+
+
+def test_a_page_of_ranks_read_one_by_one_has_no_timeline():
+    page = stepscope.open("examples/samples/generated_exposed_comm", by_rank=True).report()
+    assert "It has no timeline, as its ranks were read one by one." in page.to_html()
 
 
 def test_diff_gives_the_bytes_of_the_command_line():

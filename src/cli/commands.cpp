@@ -146,8 +146,9 @@ constexpr Command kCommands[] = {
      kTryFlags, kTryExamples, run_try, false, true},
     {"report", "say why the step is slow: verdict, where the time goes, what to change", "TRACE...",
      "Reads one or more traces and prints what limits a step, where its time goes, what to change and how "
-     "much that would save, and what the recording cannot show. The HTML is one file that needs nothing "
-     "else. HTML and JSON hold every analysis. A directory or several files are the ranks of one job. "
+     "much that would save, and what the recording cannot show. The HTML is the page of `stepscope "
+     "serve` with its timeline as one file, which loads nothing and is readable without scripts, too. HTML "
+     "and JSON hold every analysis. A directory or several files are the ranks of one job. "
      "`stepscope TRACE` does the same.",
      kReportFlags, kReportExamples, run_report},
     {"show", "one analysis, as a table or a picture", "NAME TRACE...",

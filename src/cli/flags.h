@@ -184,7 +184,19 @@ inline constexpr Flag kAttachFlags[] = {kFolder, kNextSteps, kSeconds, kStacks, 
                                         kShapes, kMegabytes, kKeep,    kInject};
 inline constexpr Flag kRecordFlags[] = {kFolder, kRecordedSteps, kStacks, kMemory,
                                         kShapes, kMegabytes,     kKeep};
-inline constexpr Flag kReportFlags[] = {kStep, kTop, kFormat, kOutput, kThreads, kRun, kByRank};
+inline constexpr Flag kMaxSize = {
+    {"max-size", ParamType::text, "20MB", "",
+     "of an HTML file: keep it below this, e.g. 500kB, 20MB, 1.5MiB; what does not fit is said in it"},
+    0,
+    "SIZE"};
+inline constexpr Flag kRedact = {
+    {"redact", ParamType::text, "", "",
+     "of an HTML file: leave out paths (but their last part), hosts' names or events' args, e.g. "
+     "paths,hosts,args (default: nothing)"},
+    0,
+    "WHAT,..."};
+inline constexpr Flag kReportFlags[] = {kStep,   kTop,     kFormat, kOutput, kMaxSize,
+                                        kRedact, kThreads, kRun,    kByRank};
 inline constexpr Flag kShowFlags[] = {kFormat, kOutput, kThreads, kRun, kByRank};
 inline constexpr Flag kExplainFlags[] = {kStep, kFormat, kOutput, kThreads, kRun};
 inline constexpr Flag kWhatifFlags[] = {kScale, kStep, kFormat, kOutput, kThreads, kRun};

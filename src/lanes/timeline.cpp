@@ -9,6 +9,7 @@
 #include "lanes/ask/event.h"
 #include "lanes/ask/links.h"
 #include "lanes/ask/search.h"
+#include "lanes/recorded.h"
 #include "lanes/run.h"
 #include "lanes/summary.h"
 #include "lanes/tiles.h"
@@ -85,6 +86,8 @@ Result<report::Report> Timeline::area(std::int64_t from, std::int64_t to,
   const Time end = parts_->run.end;
   return area_report(parts_->run, {from, from < end ? std::min(to, end) : to}, lanes);
 }
+
+Recorded Timeline::recorded() const { return Recorded(parts_->run); }
 
 std::size_t Timeline::pyramid_bytes() const {
   std::size_t bytes = 0;

@@ -28,6 +28,8 @@ struct Query {
   std::optional<Place> after, before;  ///< the next hit behind or before it is wanted too; not both
 };
 
+class Recorded;
+
 /// Made once from a Trace, which must outlive it. Then it never changes; any number of threads may ask.
 /// Numbers that make no sense get an Error of one sentence.
 class Timeline {
@@ -54,6 +56,9 @@ class Timeline {
   Result<std::string> event(std::int64_t rank, std::int64_t id) const;
   /// Tables about [from, to), ns, on some lanes; at most until the run's end. O(events in it).
   Result<report::Report> area(std::int64_t from, std::int64_t to, std::span<const std::uint32_t> lanes) const;
+
+  /// For a file. Refers to this.
+  Recorded recorded() const;
 
   /// Bytes that the pyramids take, for measurements.
   std::size_t pyramid_bytes() const;

@@ -14,7 +14,7 @@ namespace stepscope::serve {
 
 struct Asked {
   const Request& request;
-  Runs& runs;
+  Runs* runs;  ///< the other runs; null where there are none
   const OpenRun& run;
   std::vector<std::string> words;  ///< of the address, after the route's name
   report::Given query;             ///< without hash
@@ -27,6 +27,15 @@ struct RunRoute {
   std::size_t words;  ///< that follow the name
   Response (*answer)(Asked&);
 };
+
+Refusal nothing_here();
+
+/// Throws a Refusal if there is none.
+const RunRoute& route_named(std::string_view name, std::size_t words);
+
+/// The answer about one run that is open, at an address below api/runs/{run}/, e.g. "show/kernels?top=10".
+/// Throws a Refusal.
+std::string answer_at(const OpenRun& run, const std::string& address);
 
 /// `text`, a whole number below 2^31. Throws a Refusal that calls it `what`.
 std::size_t number_of(std::string_view text, std::string_view what);

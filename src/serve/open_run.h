@@ -22,21 +22,21 @@ using Rows = std::vector<std::uint32_t>;  ///< of a table
 /// Thread-safe. What it hands out must not outlive it.
 class OpenRun {
  public:
-  OpenRun(trace::Trace trace, std::vector<std::string> files)
+  OpenRun(std::shared_ptr<const trace::Trace> trace, std::vector<std::string> files)
       : trace_(std::move(trace)), files_(std::move(files)) {}
 
-  const trace::Trace& trace() const { return trace_; }
+  const trace::Trace& trace() const { return *trace_; }
   const std::vector<std::string>& files() const { return files_; }
 
   /// Of the steps that `params` choose.
   std::shared_ptr<const analyze::Derived> derived(const report::Params& params) const {
     return derived_.get(std::string(params.text("step")), 1,
-                        [&] { return std::make_shared<const analyze::Derived>(trace_, params); });
+                        [&] { return std::make_shared<const analyze::Derived>(*trace_, params); });
   }
 
   /// Made when it is first asked for.
   const lanes::Timeline& timeline() const {
-    std::call_once(timeline_made_, [&] { timeline_ = std::make_unique<const lanes::Timeline>(trace_); });
+    std::call_once(timeline_made_, [&] { timeline_ = std::make_unique<const lanes::Timeline>(*trace_); });
     return *timeline_;
   }
 
@@ -55,7 +55,7 @@ class OpenRun {
  private:
   static constexpr std::int64_t kMaxDerived = 4, kMaxReports = 64, kMaxRows = 8;
 
-  const trace::Trace trace_;
+  const std::shared_ptr<const trace::Trace> trace_;
   const std::vector<std::string> files_;
   mutable Kept<analyze::Derived> derived_{kMaxDerived};
   mutable Kept<Reports> reports_{kMaxReports};

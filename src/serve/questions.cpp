@@ -110,14 +110,15 @@ Response answer_explain(Asked& asked) {
 }
 
 Response answer_diff(Asked& asked) {
+  if (asked.runs == nullptr) throw Refusal{404, "there is no other run"};
   const std::size_t number = number_of(take(asked.query, "base"), "base");
   std::vector<report::ParamSpec> specs = advise::page_params();
   specs.insert(specs.end(), {compare::kWhat, compare::kSkip});
   const report::Params params = checked_params(asked.query, specs);
-  const FoundRun found = asked.runs.found(number);
+  const FoundRun found = asked.runs->found(number);
   asked.etag += '-' + found.stamp.hash;
   if (is_known(asked.request, asked.etag)) return {};
-  const Runs::Opened base = asked.runs.open(number, found);
+  const Runs::Opened base = asked.runs->open(number, found);
   for (const trace::Trace* trace : {&base->trace(), &asked.run.trace()}) refuse_absent_step(*trace, params);
   stop_if_gone(asked.request);
   return compared(base->trace(), asked.run.trace(), params);

@@ -32,11 +32,27 @@ std::string_view state_of(const FoundRun& run, std::string_view read_hash, bool 
   return failed ? "unreadable" : "ok";
 }
 
+constexpr std::string_view kListHead = "{\"version\":\"" STEPSCOPE_VERSION "\",\"runs\":[";
+constexpr std::string_view kListTail = "]}\n";
+
+/// `error`: "" if there is none.
+std::string listed_run(std::size_t number, const FoundRun& run, std::string_view state,
+                       const std::string& error) {
+  std::string out = fmt::format(R"({{"run":{},"name":{},"state":"{}",)", number, json_text(run.name), state);
+  if (!error.empty()) out += fmt::format(R"("error":{},)", json_text(error));
+  return out + fmt::format(R"("bytes":{},"modified":{},"files":{},"hash":"{}"}})", run.stamp.bytes,
+                           run.stamp.modified, run.files.size(), run.stamp.hash);
+}
+
 Refusal unreadable(const std::string& error) {
   return {422, error, "`stepscope validate` says how much of a file can be read."};
 }
 
 }  // namespace
+
+std::string list_of(const FoundRun& run) {
+  return fmt::format("{}\n{}{}", kListHead, listed_run(0, run, "ok", ""), kListTail);
+}
 
 Runs::Runs(RunFinder finder, std::int64_t budget, std::chrono::milliseconds pause)
     : pause_(pause), opened_(budget == 0 ? half_of_memory() : budget), finder_(std::move(finder)) {}
@@ -70,20 +86,17 @@ std::size_t Runs::count() {
 std::string Runs::listed() {
   const std::lock_guard lock(mutex_);
   look_again();
-  std::string out = "{\"version\":\"" STEPSCOPE_VERSION "\",\"runs\":[";
+  std::string out(kListHead);
   std::string_view separator = "\n";
   for (std::size_t number = 0; number < known_.size(); ++number) {
     const Known& known = known_[number];
     if (!known.found) continue;
     const std::string_view state = state_of(*known.found, known.read_hash, !known.error.empty());
-    const Stamp& stamp = known.found->stamp;
-    out += fmt::format(R"({}{{"run":{},"name":{},"state":"{}",)", std::exchange(separator, ",\n"), number,
-                       json_text(known.found->name), state);
-    if (state == "unreadable") out += fmt::format(R"("error":{},)", json_text(known.error));
-    out += fmt::format(R"("bytes":{},"modified":{},"files":{},"hash":"{}"}})", stamp.bytes, stamp.modified,
-                       known.found->files.size(), stamp.hash);
+    out += std::exchange(separator, ",\n");
+    out += listed_run(number, *known.found, state, state == "unreadable" ? known.error : "");
   }
-  return out + "]}\n";
+  out += kListTail;
+  return out;
 }
 
 FoundRun Runs::found(std::size_t number) {
@@ -107,7 +120,7 @@ Runs::Opened Runs::read(std::size_t number, const FoundRun& run) {
     throw Refusal{409, "the recording changed while it was read", "Ask again when it is complete."};
   note_read(number, run, trace ? "" : trace.error().text());
   if (!trace) throw unreadable(trace.error().text());
-  return std::make_shared<const OpenRun>(std::move(*trace), run.files);
+  return std::make_shared<const OpenRun>(std::make_shared<const trace::Trace>(std::move(*trace)), run.files);
 }
 
 Runs::Opened Runs::open(std::size_t number, const FoundRun& run) {

@@ -16,6 +16,9 @@
 
 namespace stepscope::serve {
 
+/// The answer to api/runs where there is but one, which is open.
+std::string list_of(const FoundRun& run);
+
 /// Thread-safe.
 class Runs {
  public:

@@ -1,37 +1,16 @@
 #include "serve/site.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <charconv>
 #include <new>
 
 #include "advise/listed_analyses.h"
 #include "report/formats/json.h"
 #include "serve/fingerprint.h"
-#include "serve/questions.h"
-#include "serve/tables.h"
-#include "serve/timeline_routes.h"
 
 namespace stepscope::serve {
 namespace {
 
 constexpr std::string_view kForGood = "private, max-age=31536000, immutable";
-
-constexpr RunRoute kRunRoutes[] = {{"report", 0, answer_report},
-                                   {"show", 1, answer_show},
-                                   {"explain", 1, answer_explain},
-                                   {"diff", 0, answer_diff},
-                                   {"table", 2, answer_table}};
-
-Refusal nothing_here() { return {404, "there is nothing at this address", "docs/serve.md lists all."}; }
-
-const RunRoute& route_named(std::string_view name, std::size_t words) {
-  for (const std::span<const RunRoute> routes : {std::span<const RunRoute>(kRunRoutes), timeline_routes()})
-    for (const RunRoute& route : routes)
-      if (route.name == name && route.words == words) return route;
-  throw nothing_here();
-}
 
 bool is_api(const Address& address) { return address.path.front() == "api"; }
 
@@ -65,22 +44,14 @@ Response answered(const Request& request, Runs& runs, std::size_t number, const 
   stop_if_gone(request);
   const Runs::Opened run = runs.open(number, found);
   stop_if_gone(request);
-  Asked asked{request,         runs, *run, {address.path.begin() + 4, address.path.end()}, address.query,
-              found.stamp.hash};
+  Asked asked{request,       &runs,           *run, {address.path.begin() + 4, address.path.end()},
+              address.query, found.stamp.hash};
   Response response = route.answer(asked);
   response.etag = asked.etag;
   return response;
 }
 
 }  // namespace
-
-std::size_t number_of(std::string_view text, std::string_view what) {
-  std::int32_t number = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || number < 0)
-    throw Refusal{400, fmt::format("{} needs a whole number, not '{}'", what, text)};
-  return static_cast<std::size_t>(number);
-}
 
 const Response& Site::static_answer(const Address& address) const {
   const std::vector<std::string>& path = address.path;

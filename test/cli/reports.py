@@ -76,24 +76,45 @@ class Reports(Folder):
         self.assertEqual([table["title"] for table in reports[0]["tables"]], ["Verdict", "Findings", "Health"])
         self.assertEqual(set(self.analyses) - {"event", "findings"} - long, set(names) - {"verdict"})
 
-    def test_html_is_one_file_without_scripts(self):
+    def test_html_is_one_file_that_loads_nothing(self):
         path = self.path("page.html")
         self.assertEqual(run("report", self.trace, "-o", path)[:2], (0, ""))
         with open(path, encoding="utf-8") as file:
             text = file.read()
+        scripts = []
 
         class Reader(html.parser.HTMLParser):
             def handle_starttag(self, tag, attributes):
                 names = dict(attributes)
-                outer.assertNotIn(tag, ("script", "link", "img", "iframe", "object"))
-                outer.assertFalse([name for name in names if name.startswith("on")])
-                if "href" in names:
+                outer.assertNotIn(tag, ("img", "iframe", "object"))
+                outer.assertFalse([name for name in names if name.startswith("on") or name in ("src", "style")])
+                if tag == "script":
+                    scripts.append(names["type"])
+                elif tag == "link":
+                    outer.assertEqual(names, {"rel": "icon", "href": "data:,"})
+                elif "href" in names:
                     outer.assertTrue(names["href"].startswith("#"), names)
 
         outer = self
         Reader().feed(text)
+        self.assertEqual(scripts.count("module"), 1)
+        self.assertEqual(set(scripts), {"module", "application/octet-stream"})
         self.assertIn("Content-Security-Policy", text)
         self.assertNotIn("\x1b", text)
+
+    def test_options_of_a_file(self):
+        path = self.path("small.html")
+        code, _, _ = run("report", self.trace, "-o", path, "--max-size", "1kB", "--redact", "paths,hosts,args")
+        self.assertEqual(code, 0)
+        with open(path, encoding="utf-8") as file:
+            self.assertIn("Its timeline is left out", file.read())
+        for words, told in ((("--max-size", "many"), "is not a size"), (("--redact", "names"), "none of paths, hosts and args")):
+            code, _, error = run("report", self.trace, "-o", path, *words)
+            self.assertEqual(code, 2)
+            self.assertIn(told, error)
+        code, _, error = run("report", self.trace, "--redact", "paths")
+        self.assertEqual(code, 2)
+        self.assertIn("-o report.html", error)
 
     def test_top_and_sort(self):
         code, out, _ = run("show", "steps", self.trace, "--top", "1", "--format", "json")

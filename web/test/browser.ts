@@ -40,24 +40,38 @@ export const startBrowser = (): Promise<Browser> => {
 
 export interface Watched { page: Page; errors: string[]; foreign: string[] }
 
-export async function openPage(browser: Browser, site: Site, address: string, colorScheme: 'light' | 'dark' = 'light'): Promise<Watched> {
+/** A new page, and what goes wrong in it. `own`: where requests may go. */
+async function watchedPage(browser: Browser, colorScheme: 'light' | 'dark', own: string): Promise<Watched> {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, colorScheme });
   const watched: Watched = { page, errors: [], foreign: [] };
   page.on('console', (message) => { if (message.type() === 'error' || message.type() === 'warning') watched.errors.push(message.text()); });
   page.on('pageerror', (error) => watched.errors.push(String(error.stack)));
   page.on('request', (request) => {
     const url = request.url();
-    if (!url.startsWith(site.origin) && !/^(data|blob):/.test(url)) watched.foreign.push(url);
+    if (!url.startsWith(own) && !/^(data|blob):/.test(url)) watched.foreign.push(url);
   });
-  await page.goto(`${site.origin}#${address}${address.includes('?') ? '&' : '?'}${site.fragment}`);
-  await settled(page);
+  return watched;
+}
+
+export async function openPage(browser: Browser, site: Site, address: string, colorScheme: 'light' | 'dark' = 'light'): Promise<Watched> {
+  const watched = await watchedPage(browser, colorScheme, site.origin);
+  await watched.page.goto(`${site.origin}#${address}${address.includes('?') ? '&' : '?'}${site.fragment}`);
+  await settled(watched.page);
+  return watched;
+}
+
+/** A report file from the disk. */
+export async function openFile(browser: Browser, path: string, address = '', colorScheme: 'light' | 'dark' = 'light'): Promise<Watched> {
+  const watched = await watchedPage(browser, colorScheme, `file://${path}`);
+  await watched.page.goto(`file://${path}${address === '' ? '' : `#${address}`}`);
+  await settled(watched.page);
   return watched;
 }
 
 /** Until the page stands and nothing is being read any more. A machine under load may run the script long after it came. */
 export async function settled(page: Page) {
   await page.waitForLoadState('networkidle');
-  await page.waitForFunction(() => document.querySelector('main :is(h1, .failure, .empty)') !== null && document.querySelector('main .waiting') === null,
+  await page.waitForFunction(() => document.querySelector('#page main :is(h1, .failure, .empty)') !== null && document.querySelector('#page .waiting') === null,
     undefined, { timeout: 60_000 });
   await page.waitForTimeout(250);
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/base64.h"
+#include "base/sha256.h"
 #include "report/html/parts.h"
 #include "report/text/layout.h"
 #include "report/utf8.h"
@@ -15,13 +17,53 @@ namespace {
 constexpr std::string_view kPolicy =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
-void put_head(std::string& out, const Page& page) {
+// On paper, the live page gives way to the static one.
+constexpr std::string_view kOnPaper = "@media print{#page{display:none}}";
+
+/// As a policy names an element's text.
+std::string source_of(std::string_view text) {
+  const auto hash = sha256(text);
+  return fmt::format("'sha256-{}'", base64({reinterpret_cast<const char*>(hash.data()), hash.size()}));
+}
+
+std::string policy_of(const Live& live, std::string_view static_style) {
+  return fmt::format(
+      "default-src 'none'; script-src {}; style-src {} {}; require-trusted-types-for 'script'; "
+      "img-src data:; base-uri 'none'; form-action 'none'",
+      source_of(live.script), source_of(static_style), source_of(live.style));
+}
+
+void put_head(std::string& out, const Page& page, const Live* live) {
+  std::string style = style_sheet();
+  if (live != nullptr) style += kOnPaper;
   out += "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
-  out += fmt::format("<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n", kPolicy);
+  out += fmt::format("<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n",
+                     live == nullptr ? std::string(kPolicy) : policy_of(*live, style));
   out += "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n";
   out += "<meta name=\"referrer\" content=\"no-referrer\">\n";
-  out += fmt::format("<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n", escaped(page.title),
-                     style_sheet());
+  out += fmt::format("<title>{}</title>\n", escaped(page.title));
+  if (live == nullptr) {
+    out += fmt::format("<style>{}</style>\n</head>\n<body>\n", style);
+    return;
+  }
+  out += "<link rel=\"icon\" href=\"data:,\">\n";
+  out += fmt::format("<style id=\"static-style\">{}</style>\n<style id=\"live-style\" media=\"not all\">",
+                     style);
+  out += live->style;
+  out += "</style>\n</head>\n<body>\n<div id=\"page\"></div>\n<div id=\"static\">\n";
+}
+
+/// What the script reads comes before it.
+void put_live(std::string& out, const Live& live) {
+  out += "</div>\n";
+  for (const Block& block : live.blocks) {
+    out += fmt::format("<script type=\"application/octet-stream\" id=\"{}\">", block.id);
+    out += block.base64;
+    out += "</script>\n";
+  }
+  out += "<script type=\"module\">";
+  out += live.script;
+  out += "</script>\n";
 }
 
 void put_title(std::string& out, const Page& page) {
@@ -134,17 +176,27 @@ void put_body(std::string& out, const Page& page) {
 
 }  // namespace
 
-std::string to_html(const Page& page) {
+namespace {
+
+std::string whole_file(const Page& page, const Live* live) {
   std::string out;
-  put_head(out, page);
+  put_head(out, page, live);
   out += chart_patterns();
   out += "\n<main>\n";
   put_body(out, page);
-  out += "<footer>Written by stepscope " STEPSCOPE_VERSION
-         ". This file is complete: it loads nothing.</footer>\n";
-  out += "</main>\n</body>\n</html>\n";
+  out += "<footer>Written by stepscope " STEPSCOPE_VERSION ". This file is complete: it loads nothing.";
+  if (live != nullptr)
+    for (const std::string& note : live->notes) out += " " + escaped(note);
+  out += "</footer>\n</main>\n";
+  if (live != nullptr) put_live(out, *live);
+  out += "</body>\n</html>\n";
   return out;
 }
+
+}  // namespace
+
+std::string to_html(const Page& page) { return whole_file(page, nullptr); }
+std::string to_html(const Page& page, const Live& live) { return whole_file(page, &live); }
 
 std::string to_html(const Report& report, const Verdict* verdict, const std::string& headline) {
   Page page{"stepscope: " + report.name, {report}, {}};

@@ -1,16 +1,19 @@
 // A page of reports as one self-contained HTML file: no script, nothing fetched, readable on screen (dark and
-// light) and on paper. All text from a trace is escaped, and the file's own policy forbids scripts and
-// requests.
+// light) and on paper. All text from a trace is escaped, and the file's own policy forbids requests, and
+// scripts other than that of a Live page.
 #pragma once
 
 #include <string>
 
+#include "report/html/live.h"
 #include "report/page.h"
 #include "report/table.h"
 
 namespace stepscope::report {
 
 std::string to_html(const Page& page);
+/// The same for readers without scripts, for paper and for `grep`; with scripts, the live page is shown.
+std::string to_html(const Page& page, const Live& live);
 /// `verdict`: the one in the report's tables, nullptr if they have none. `headline`: as Page::headline.
 std::string to_html(const Report& report, const Verdict* verdict = nullptr, const std::string& headline = "");
 

@@ -18,6 +18,9 @@ std::string chart_patterns();
 /// `body` (with the patterns) and the style sheet, in an element that isolates both from the page around it.
 std::string scoped(std::string body);
 
+/// Rows of trees are indented up to this depth.
+inline constexpr int kDeepestIndent = 24;
+
 /// Width of all charts in their own units; the browser scales them.
 inline constexpr double kChartWidth = 960;
 

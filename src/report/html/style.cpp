@@ -23,6 +23,7 @@ nav{margin:36px 0 0}
 nav ul{display:flex;flex-wrap:wrap;gap:4px 18px;margin:0;padding:0;list-style:none}
 a{color:var(--link)}
 svg{display:block;width:100%;height:auto;overflow:visible}
+svg.patterns{position:absolute;width:0;height:0}
 svg text{font:12px system-ui,-apple-system,"Segoe UI","DejaVu Sans",sans-serif;fill:var(--soft)}
 .grid{stroke:var(--line);stroke-width:1}
 .legend{display:flex;flex-wrap:wrap;gap:6px 20px;margin:10px 0 0;padding:0;list-style:none;font-size:14px}
@@ -131,14 +132,15 @@ std::string style_sheet() {
         "svg .on-{0}{{fill:var(--on-{0});stroke:var(--{0})}}",
         name);
   }
+  for (int depth = 1; depth <= kDeepestIndent; ++depth)
+    out += fmt::format(".in{}{{padding-left:{:.1f}em}}", depth, 0.9 + 1.3 * depth);
   // The hatch of `waiting` is lines on the page, so its text has the colours of the page.
   out += fmt::format("svg .on-{}{{fill:var(--ink);stroke:var(--page)}}", paint_of(Family::waiting).name);
   return out;
 }
 
 std::string chart_patterns() {
-  std::string out =
-      R"svg(<svg width="0" height="0" style="position:absolute;width:0;height:0" aria-hidden="true"><defs>)svg";
+  std::string out = R"svg(<svg class="patterns" width="0" height="0" aria-hidden="true"><defs>)svg";
   for (int i = 0; i < kFamilies; ++i) {
     const Paint& paint = paint_of(static_cast<Family>(i));
     const bool open =

@@ -13,7 +13,6 @@ namespace stepscope::report {
 namespace {
 
 constexpr std::size_t kMaxRows = 300;
-constexpr double kDeepestIndent = 24;
 constexpr int kBrief = 30;  // letters of a text that stays on one line
 constexpr int kMax = 80;    // letters shown of any text
 
@@ -94,17 +93,20 @@ std::string_view direction(const Cells& cells, std::size_t row) {
   return change > 0 ? " grew" : change < 0 ? " fell" : "";
 }
 
+/// The CSS class for a row's depth in a tree.
+std::string indent(const Column* depth, std::size_t row) {
+  const double deep = depth == nullptr ? 0 : std::clamp(number_at(*depth, row), 0.0, double{kDeepestIndent});
+  return !(deep >= 1) ? "" : fmt::format(" in{}", static_cast<int>(deep));
+}
+
 void put_row(std::string& out, const std::vector<Cells>& all, const Column* depth, std::size_t row) {
   out += "<tr>";
   bool named = false;
   for (const Cells& cells : all) {
     const bool heads_row = !named && cells.column->role == Role::key;
     const std::string_view tag = heads_row ? "th" : "td";
-    out += fmt::format("<{}{} class=\"{}{}\"{}", tag, heads_row ? " scope=\"row\"" : "", cells.css(),
-                       direction(cells, row), tooltip(cells, row));
-    if (heads_row && depth != nullptr)
-      out += fmt::format(" style=\"padding-left:{:.1f}em\"",
-                         0.9 + 1.3 * std::clamp(number_at(*depth, row), 0.0, kDeepestIndent));
+    out += fmt::format("<{}{} class=\"{}{}{}\"{}", tag, heads_row ? " scope=\"row\"" : "", cells.css(),
+                       direction(cells, row), heads_row ? indent(depth, row) : "", tooltip(cells, row));
     const std::string name = cells.text ? short_name(one_line(cells.texts[row]), kMax) : cells.texts[row];
     out += fmt::format(">{}</{}>", escaped(name), tag);
     if (cells.most > 0) put_bar(out, number_at(*cells.column, row) / cells.most);

@@ -9,6 +9,27 @@ export class Refusal extends Error {
   }
 }
 
+/** A report file does not hold this, and something coarser stands in for it. */
+export class Absent extends Refusal {}
+
+/** What a report file says about itself. */
+export interface FileFacts {
+  options: Options;
+  /** What to give `stepscope serve` for what is not in the file. */
+  trace: string;
+  /** Sentences. */
+  left_out: string[];
+  /** Spans of the timeline with all their events; missing where the file has no timeline. */
+  exact?: [number, number][];
+  coarse?: [number, number];
+  counters?: [number, number];
+  /** Of an event's sort: its kind and category. */
+  kinds?: [string, string][];
+  /** That events can have. */
+  kind_names?: string[];
+  steps?: number[];
+}
+
 export interface HitQuery { after?: number; before?: number; lane: number; row: number }
 
 export interface DataSource {
@@ -27,4 +48,6 @@ export interface DataSource {
   area(run: number, from: number, to: number, lanes: number[], signal?: AbortSignal): Promise<Report>;
   /** The line and `around` lines on both sides of it. */
   source(file: string, line: number, around: number): Promise<string>;
+  /** About the file that the answers are in; null where a program answers. */
+  file(): Promise<FileFacts | null>;
 }

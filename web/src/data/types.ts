@@ -83,6 +83,8 @@ export interface EventDetails extends Drawn {
   stack: Frame[];
   links: Link[];
   more_links?: number;
+  /** What is not known of it here, and the remedy. */
+  lacks?: string;
 }
 
 export interface FoundName { name: string; id: number; count: number; time: number }

@@ -1,13 +1,21 @@
 // What changed from one run to another.
 import { reportNamed, tableNamed, text } from '../data/table.ts';
 import type { Reports, Run } from '../data/types.ts';
-import { baseRun, param, source } from '../state/app.ts';
+import { baseRun, facts, param, source } from '../state/app.ts';
 import { Answer, Notes } from '../shell/answer.tsx';
 import { Tabs } from './analysis.tsx';
 import { WaterfallPlot } from '../figures/waterfall.tsx';
 import { TableCard } from '../table/card.tsx';
 
 export function DiffPage({ run }: { run: Run }) {
+  if (facts.value !== null) {
+    return (
+      <>
+        <h1>What changed between two runs?</h1>
+        <section class="card"><p>This file holds one run. Compare two with:</p><pre>stepscope diff BASE {facts.value.trace} -o diff.html</pre></section>
+      </>
+    );
+  }
   const base = baseRun.value;
   if (base === null || base.run === run.run) {
     return (

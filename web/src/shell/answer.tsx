@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { Refusal } from '../data/source.ts';
-import { readAgain } from '../state/app.ts';
+import { isFile, readAgain } from '../state/app.ts';
 import { load, retry } from '../state/load.ts';
 
 const CHANGED = 409; // the recording is no longer what was read
@@ -23,13 +23,14 @@ export function Answer<T>({ of, ask, what, children }: Props<T>) {
 }
 
 export function Failure({ error, again }: { error: Error; again?: () => void }) {
+  const lacking = isFile && error instanceof Refusal; // another try would not help
   return (
-    <div class="failure" role="alert">
+    <div class={lacking ? 'failure lacking' : 'failure'} role="alert">
       <p><strong>{error.message}</strong></p>
       {error instanceof Refusal && error.remedy !== '' && <p>{error.remedy}</p>}
       {error instanceof Refusal && error.status === CHANGED
         ? <button type="button" onClick={readAgain}>Read it again</button>
-        : again && <button type="button" onClick={again}>Try again</button>}
+        : again && !lacking && <button type="button" onClick={again}>Try again</button>}
     </div>
   );
 }

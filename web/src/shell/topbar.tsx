@@ -1,4 +1,4 @@
-import { helpOpen, hrefTo, paletteOpen, run } from '../state/app.ts';
+import { facts, helpOpen, hrefTo, paletteOpen, run } from '../state/app.ts';
 import { CHOICES, choice, choose } from '../state/theme.ts';
 import { StepPicker } from './brush.tsx';
 import { BasePicker, RunPicker } from './runs.tsx';
@@ -10,8 +10,9 @@ export function TopBar() {
     <header class="topbar">
       <a class="brand" href={hrefTo('verdict')}>stepscope</a>
       <RunPicker />
-      <BasePicker />
-      {run.value && run.value.state !== 'unreadable' && <StepPicker key={run.value.run} run={run.value} />}
+      {facts.value === null && <BasePicker />}
+      {facts.value !== null ? <FileScope steps={facts.value.options.step} />
+        : run.value && run.value.state !== 'unreadable' && <StepPicker key={run.value.run} run={run.value} />}
       <span class="grow" />
       <button type="button" class="round" aria-label="Commands" title="Commands ( > )" onClick={() => { paletteOpen.value = true; }}>›</button>
       <ThemeButton />
@@ -19,6 +20,11 @@ export function TopBar() {
         onClick={() => { helpOpen.value = !helpOpen.value; }}>?</button>
     </header>
   );
+}
+
+/** A report file has one scope. */
+function FileScope({ steps }: { steps: string | undefined }) {
+  return <span class="faint">{steps === undefined ? 'all steps' : `steps ${steps}`} · report file</span>;
 }
 
 function ThemeButton() {

@@ -1,7 +1,9 @@
 // The state of the page. The address holds all that a view shows; the rest is what was read.
 import { computed, effect, signal } from '@preact/signals';
+import { blockIn } from '../data/blocks.ts';
+import { EmbeddedSource } from '../data/embedded.ts';
 import { HttpSource } from '../data/http.ts';
-import type { DataSource } from '../data/source.ts';
+import type { DataSource, FileFacts } from '../data/source.ts';
 import type { Run, Runs, Table } from '../data/types.ts';
 import { FIRST_PAGE, PAGES } from '../words/pages.ts';
 import { formatAddress, onPage, parseAddress, type Address, type Param } from './link.ts';
@@ -46,7 +48,14 @@ function token(): string | null {
   try { return sessionStorage.getItem(TOKEN); } catch { return null; }
 }
 
-export const source: DataSource = new HttpSource({
+const ownBlock = blockIn(document);
+
+/** Whether the answers are in the page's own document. */
+export const isFile = EmbeddedSource.isIn(ownBlock);
+/** What the report file says about itself; null where a program answers. */
+export const facts = signal<FileFacts | null>(null);
+
+export const source: DataSource = isFile ? new EmbeddedSource(ownBlock) : new HttpSource({
   get token() { return token(); },
   hashOf: (number) => runs.value?.runs.find((one) => one.run === number)?.hash,
   reached: (yes) => { reachable.value = yes; },
@@ -115,6 +124,7 @@ export const openPage = (page: string, params: Partial<Record<Param, string>> = 
   go(onPage(address.peek(), page, params as Record<string, string>));
 
 export async function readRuns() {
+  facts.value = await source.file();
   runs.value = await source.runs();
   const wanted = param('run');
   if (wanted !== undefined && runNamed(runs.value.runs, wanted) === undefined) {

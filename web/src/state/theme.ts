@@ -20,9 +20,9 @@ const prefersDark = matchMedia('(prefers-color-scheme: dark)');
 const system = signal<Mode>(prefersDark.matches ? 'dark' : 'light');
 prefersDark.addEventListener('change', () => { system.value = prefersDark.matches ? 'dark' : 'light'; });
 
-const printing = signal(false);
-addEventListener('beforeprint', () => { printing.value = true; });
-addEventListener('afterprint', () => { printing.value = false; });
+const paper = matchMedia('print');
+const printing = signal(paper.matches);
+paper.addEventListener('change', () => { printing.value = paper.matches; });
 
 export const mode = computed<Mode>(() => printing.value ? 'light' : choice.value === 'auto' ? system.value : choice.value);
 

@@ -64,6 +64,7 @@ function EventTab({ model }: { model: Model }) {
         <button type="button" onClick={() => copyName(details.name)}>Copy name</button>
         <button type="button" onClick={() => model.fit()}>Fit (F)</button>
       </div>
+      {details.lacks !== undefined && <p class="faint">{details.lacks}</p>}
       <div class="event-columns">
         <dl class="facts-list">
           {facts.map(([name, words, exact]) => <div key={name}><dt>{name}</dt><dd title={exact}>{words}</dd></div>)}

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Run, Timeline } from '../data/types.ts';
-import { source } from '../state/app.ts';
+import { facts, source } from '../state/app.ts';
 import { Answer, Failure } from '../shell/answer.tsx';
 import { Splitter } from '../shell/splitter.tsx';
 import { PAINTS } from '../words/palette.ts';
@@ -73,6 +73,7 @@ function View({ run, timeline }: { run: Run; timeline: Timeline }) {
           {timeline.more_steps ? `${formatValue(timeline.more_steps, 'count')} later steps have no mark.` : ''}
         </p>
       ) : null}
+      <CoarseSpans end={timeline.end} />
       {model.store.error && <div class="tile-error"><Failure error={model.store.error} again={() => model.store.retry()} /></div>}
       <div class="lanes">
         <Gutter model={model} />
@@ -86,6 +87,23 @@ function View({ run, timeline }: { run: Run; timeline: Timeline }) {
       <p id="timeline-selection" class="hidden" aria-live="polite">{model.announced.value}</p>
       <Drawer model={model} canvas={canvas} />
     </div>
+  );
+}
+
+const MAX_SPANS_SAID = 4;
+
+/** Where a report file has all events, if that is not everywhere. */
+function CoarseSpans({ end }: { end: number }) {
+  const exact = facts.value?.exact;
+  if (exact === undefined || exact.some(([from, to]) => from <= 0 && to >= end)) return null;
+  const said = exact.slice(0, MAX_SPANS_SAID).map(([from, to]) => `${formatValue(from, 'ns')} to ${formatValue(to, 'ns')}`);
+  const more = exact.length - said.length;
+  return (
+    <p class="left-out">
+      {said.length === 0 ? 'This file holds coarse data of all events only.'
+        : `This file holds all events from ${said.join(', ')}${more > 0 ? ` and of ${more} more spans` : ''}; elsewhere, coarse data. A search finds those events only.`}
+      {' '}<code>stepscope serve {facts.value!.trace}</code> shows all.
+    </p>
   );
 }
 

@@ -1,5 +1,5 @@
 // Tiles and names, asked for as they are needed and kept. A frame never waits: it draws what is here.
-import type { DataSource } from '../data/source.ts';
+import { Absent, type DataSource } from '../data/source.ts';
 import type { CounterTile, Tile } from '../data/tile.ts';
 import type { Timeline } from '../data/types.ts';
 import { tilesIn, wholeLevel, type Span } from './view.ts';
@@ -10,7 +10,7 @@ const BLOCK_LANES = 64;
 const OVERVIEW_BLOCKS = 16; // the lanes that the overview adds up
 const MAX_TILES = 1200;
 const AT_ONCE = 6;
-const COARSER = 14; // levels to look above for something to draw
+const COARSER = 40; // levels to look above for something to draw: a report file has few
 const NAMES = 4096;
 
 /** A tile, and where each lane's rows are in it. */
@@ -162,7 +162,7 @@ export class Store {
       (error: Error) => {
         if (abort.signal.aborted) return;
         this.failed.add(key);
-        this.fail(error);
+        if (!(error instanceof Absent)) this.fail(error);
       },
     ).finally(() => { this.asked.delete(key); this.askMore(); });
   }

@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { records, reportNamed, tableNamed, text } from '../data/table.ts';
 import type { Reports, Run } from '../data/types.ts';
-import { hrefTo, openPage, param, scope, source } from '../state/app.ts';
+import { facts, hrefTo, openPage, param, scope, source } from '../state/app.ts';
 import { StepChart } from '../figures/chart.tsx';
 import { PartBar } from '../figures/partbar.tsx';
 import { partsOf, stackOf, type Whole } from '../figures/parts.ts';
@@ -51,6 +51,7 @@ function Summary({ reports }: { reports: Reports }) {
           <Steps reports={reports} />
           <HealthNotes verdict={verdict} />
           <Recording reports={reports} />
+          <ThisFile />
         </div>
       </div>
     </>
@@ -160,6 +161,19 @@ function Recording({ reports }: { reports: Reports }) {
       <dl class="facts-list">
         {rows.slice(0, 8).map((row, i) => <div key={i}><dt>{row.slice(0, -1).map(text).join(' ')}</dt><dd>{text(row.at(-1))}</dd></div>)}
       </dl>
+    </section>
+  );
+}
+
+/** What a report file leaves out. */
+function ThisFile() {
+  const file = facts.value;
+  if (file === null) return null;
+  return (
+    <section class="card" aria-label="This file">
+      <h2>This file</h2>
+      {file.left_out.map((sentence) => <p key={sentence}>{sentence}</p>)}
+      <p>Areas of time, source lines and other steps need the recording: <code>stepscope serve {file.trace}</code></p>
     </section>
   );
 }
