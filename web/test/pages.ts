@@ -33,7 +33,7 @@ const VIEWS: [name: string, address: string][] = [
 ];
 
 for (const mode of ['light', 'dark'] as const) {
-  test.each(VIEWS)(`%s is sound in ${mode}`, async (name, address) => {
+  test.concurrent.each(VIEWS)(`%s is sound in ${mode}`, async (name, address) => {
     const { page, errors, foreign } = await openPage(browser, site, address, mode);
     await page.screenshot({ path: `${SHOTS}/${name}_${mode}.png` });
     expect(errors).toEqual([]);

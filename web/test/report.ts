@@ -182,7 +182,7 @@ const VIEWS: View[] = [
   ['dark', 'event', 'slow', '/timeline?t=22000000,45000000&sel=r0.5'], ['light', 'search', 'ranks', '/timeline?q=nccl'], ['dark', 'area', 'ranks', '/timeline?area=2000000,6000000'],
 ];
 
-test.each(VIEWS)('in %s, the page %s of the file of %s is sound', async (mode, view, name, address) => {
+test.concurrent.each(VIEWS)('in %s, the page %s of the file of %s is sound', async (mode, view, name, address) => {
   const { page, errors, foreign } = await openFile(browser, FILES.get(name)!, address, mode);
   await page.screenshot({ path: `${SHOTS}/report_${view}_${name}_${mode}.png` });
   expect(errors).toEqual([]);
@@ -196,7 +196,7 @@ test.each(VIEWS)('in %s, the page %s of the file of %s is sound', async (mode, v
 
 test('evidence of the verdict leads to its table, in the file', async () => {
   const { page, foreign } = await openFile(browser, FILES.get('slow')!);
-  await page.locator('.proofs a').first().click();
+  await page.locator('.proofs a', { hasText: 'idle' }).first().click();
   await settled(page);
   expect(page.url()).toMatch(/slow\.html#\/kernels\?tab=idle$/);
   expect(await page.locator('[role=grid]').count()).toBeGreaterThan(0);
