@@ -19,6 +19,7 @@
 #include "compare/answer.h"
 #include "compare/gate.h"
 #include "merge/overlay.h"
+#include "read/files.h"
 #include "read/open.h"
 #include "report/given.h"
 #include "report/suggest.h"
@@ -41,7 +42,18 @@ report::Params params_of(const Given& given, const std::vector<ParamSpec>& specs
   return std::move(*params);
 }
 
-Refusal::Refusal(const stepscope::Error& error) : Refusal("Error", error.text()) {
+namespace {
+
+/// The error; of an absent file whose name is a pattern, with what to do.
+std::string sentence_of(const stepscope::Error& error) {
+  const bool pattern = error.file.find_first_of("*?[") != std::string::npos;
+  if (!pattern || ::access(error.file.c_str(), F_OK) == 0) return error.text();
+  return error.text() + "; a pattern is not expanded: give what glob.glob() finds";
+}
+
+}  // namespace
+
+Refusal::Refusal(const stepscope::Error& error) : Refusal("Error", sentence_of(error)) {
   if (error.file.empty() || error.file == "-") return;
   file = error.file;
   if (::access(file.c_str(), F_OK) != 0 && errno == ENOENT) {
@@ -61,11 +73,11 @@ void refuse_absent_step(const Trace& trace, const report::Params& params) {
   if (params.has("step")) refuse(analyze::absent_step(trace.trace, params));
 }
 
-void refuse_absent_rank(const Trace& trace, std::int64_t rank) {
+void refuse_absent_rank(const trace::Trace& trace, std::int64_t rank) {
   std::string known;
-  for (const trace::Rank& of : trace.trace.ranks) {
-    if (write::rank_name(trace.trace, of) == rank) return;
-    known += (known.empty() ? "" : ", ") + std::to_string(write::rank_name(trace.trace, of));
+  for (const trace::Rank& of : trace.ranks) {
+    if (write::rank_name(trace, of) == rank) return;
+    known += (known.empty() ? "" : ", ") + std::to_string(write::rank_name(trace, of));
   }
   refuse("rank " + std::to_string(rank) + " is not among the ranks of this trace: " + known);
 }
@@ -73,6 +85,15 @@ void refuse_absent_rank(const Trace& trace, std::int64_t rank) {
 unsigned checked_threads(std::int64_t threads) {
   refuse(report::misfit(kThreads, std::to_string(threads)));
   return static_cast<unsigned>(std::min(threads, kMaxThreads));
+}
+
+std::vector<std::string> input_files(const std::vector<std::string>& paths) {
+  auto files = read::files_of(paths, read::kReadable);
+  if (!files) return {};
+  std::error_code unknown;
+  for (std::string& file : *files)
+    if (file != "-") file = std::filesystem::absolute(file, unknown).string();
+  return std::move(*files);
 }
 
 std::shared_ptr<Trace> open(std::vector<std::string> paths, std::int64_t threads, std::int64_t run,
@@ -84,8 +105,9 @@ std::shared_ptr<Trace> open(std::vector<std::string> paths, std::int64_t threads
   options.run = run;
   for (std::size_t i = 0; i < std::min(ranks.size(), paths.size()); ++i) options.ranks[paths[i]] = ranks[i];
   auto opened = read::open(paths, options);
-  if (opened) return std::make_shared<Trace>(std::move(*opened), std::move(paths), options.threads);
-  throw Refusal(opened.error());
+  if (!opened) throw Refusal(opened.error());
+  std::vector<std::string> files = input_files(paths);
+  return std::make_shared<Trace>(std::move(*opened), std::move(paths), std::move(files), options.threads);
 }
 
 Report finished(const analyze::Analysis& asked, const report::Params& params, advise::Answer answer) {
@@ -97,10 +119,8 @@ Report finished(const analyze::Analysis& asked, const report::Params& params, ad
   return report;
 }
 
-namespace {
-
-/// Takes "rank" out of `given`, unless it is a param of the analysis itself.
-std::optional<std::int64_t> take_rank(const Trace& trace, Given& given, const analyze::Analysis& asked) {
+std::optional<std::int64_t> take_rank(const trace::Trace& trace, Given& given,
+                                      const analyze::Analysis& asked) {
   const auto own = [](const ParamSpec& spec) { return spec.name == "rank"; };
   const auto found = std::ranges::find(given, "rank", &Given::value_type::first);
   if (found == given.end() || std::ranges::any_of(asked.params, own)) return std::nullopt;
@@ -113,14 +133,12 @@ std::optional<std::int64_t> take_rank(const Trace& trace, Given& given, const an
   return rank;
 }
 
-}  // namespace
-
 Report analyze(const Trace& trace, const std::string& name, const Given& given) {
   const auto analysis = advise::analysis_named(name);
   if (!analysis) throw Refusal("UsageError", analysis.error().message);
   const analyze::Analysis& asked = **analysis;
   Given rest = given;
-  const std::optional<std::int64_t> rank = take_rank(trace, rest, asked);
+  const std::optional<std::int64_t> rank = take_rank(trace.trace, rest, asked);
   report::Params params = params_of(rest, advise::with_common(asked.params));
   refuse(advise::unanswerable(asked, params));
   refuse_absent_step(trace, params);
@@ -166,6 +184,23 @@ Report explain(const Trace* trace, const std::string& id, const Given& given) {
   return {std::make_shared<const report::Report>(advise::explanation(advise::entry_of(*named), explained))};
 }
 
+namespace {
+
+void refuse_run(const std::string& path) {
+  refuse(path + " is given twice for one side; each run needs a recording of its own");
+}
+
+void refuse_repeated(const std::vector<const Trace*>& side) {
+  std::vector<std::string> files;
+  for (auto one = side.begin(); one != side.end(); ++one) {
+    files.insert(files.end(), (*one)->files.begin(), (*one)->files.end());
+    if (std::find(side.begin(), one, *one) != one) refuse_run((*one)->trace.ranks.front().path);
+  }
+  if (const std::string twice = read::given_twice(files); !twice.empty()) refuse_run(twice);
+}
+
+}  // namespace
+
 Decision gate(const std::vector<const Trace*>& base, const std::vector<const Trace*>& now,
               const Given& given) {
   refuse(base.empty() || now.empty() ? "gate needs a recording on each side" : "");
@@ -184,11 +219,13 @@ Decision gate(const std::vector<const Trace*>& base, const std::vector<const Tra
   }
   compare::Runs runs[2];
   const std::vector<const Trace*>* sides[2] = {&base, &now};
-  for (int i = 0; i < 2; ++i)
+  for (int i = 0; i < 2; ++i) {
+    refuse_repeated(*sides[i]);
     for (const Trace* trace : *sides[i]) {
       refuse_absent_step(*trace, params);
       runs[i].push_back(&trace->trace);
     }
+  }
   params.set("threads", std::to_string(base.front()->threads));
   const compare::Gate gate = compare::gate(runs[0], runs[1], limits, params.share("allow-noise"), params);
   if (!gate.wrong.empty()) refuse(gate.wrong.front());
@@ -204,9 +241,6 @@ std::vector<std::string> overlay(const Trace& trace, std::size_t rank, const std
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(path, unknown))
     refuse(path + ": is not a separate file, so it cannot be copied and drawn into");
-  for (const trace::Rank& of : trace.trace.ranks)
-    if (std::filesystem::equivalent(of.path, output, unknown))
-      refuse(output + ": is the trace itself and would be overwritten; choose another place");
   if (!output.ends_with(".json") && !output.ends_with(".json.gz"))
     refuse(output + ": the name of an overlaid trace must end in .json.gz or .json");
   constexpr ParamSpec kFlags[] = {{"all-edges", ParamSpec::Type::flag, "", "", ""},

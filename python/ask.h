@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -39,7 +40,13 @@ Report finished(const analyze::Analysis& asked, const report::Params& params, ad
 /// Throws a UsageError unless `sentence` is empty.
 void refuse(const std::string& sentence);
 void refuse_absent_step(const Trace& trace, const report::Params& params);
-void refuse_absent_rank(const Trace& trace, std::int64_t rank);
+void refuse_absent_rank(const trace::Trace& trace, std::int64_t rank);
+/// Takes "rank" out of `given`, unless it is a param of the analysis itself.
+std::optional<std::int64_t> take_rank(const trace::Trace& trace, Given& given,
+                                      const analyze::Analysis& asked);
+
+/// The files that these paths lead to, absolute.
+std::vector<std::string> input_files(const std::vector<std::string>& paths);
 
 /// `ranks`: of the paths, each a file; empty: as the files say.
 std::shared_ptr<Trace> open(std::vector<std::string> paths, std::int64_t threads, std::int64_t run,

@@ -13,6 +13,7 @@
 #include "python/recorded.h"
 #include "python/state.h"
 #include "python/table.h"
+#include "read/files.h"
 #include "report/formats/csv.h"
 #include "report/formats/json.h"
 #include "report/html/html.h"
@@ -49,6 +50,12 @@ std::vector<std::string> paths_of(const std::vector<nb::bytes>& given) {
 }
 
 nb::bytes as_bytes(const std::string& raw) { return nb::bytes(raw.data(), raw.size()); }
+
+nb::list all_as_bytes(const std::vector<std::string>& raw) {
+  nb::list out;
+  for (const std::string& one : raw) out.append(as_bytes(one));
+  return out;
+}
 
 std::shared_ptr<Trace> open_bytes(const std::vector<nb::bytes>& given, std::int64_t threads, std::int64_t run,
                                   const std::vector<std::int64_t>& ranks) {
@@ -98,8 +105,8 @@ nb::tuple gate_of(const std::vector<const Trace*>& base, const std::vector<const
 
 void bind_files(nb::module_& module, nb::class_<Trace>& trace) {
   trace
-      .def("events", events, nb::arg("ranks"), nb::arg("steps"), nb::arg("kinds"), nb::arg("name"),
-           nb::arg("args"), Unlocked())
+      .def("events", events, nb::arg("ranks").none(), nb::arg("steps").none(), nb::arg("kinds").none(),
+           nb::arg("name"), nb::arg("args"), Unlocked())
       .def("sql", sql, nb::arg("query").none(), Unlocked())
       .def(
           "export",
@@ -111,6 +118,12 @@ void bind_files(nb::module_& module, nb::class_<Trace>& trace) {
           nb::arg("path"), nb::arg("format"), nb::arg("what"))
       .def("validate", validate, nb::arg("strict"), Unlocked());
   module.def("explain", explain, nb::arg("trace").none(), nb::arg("id"), nb::arg("params"), Unlocked());
+  module.def(
+      "refuse_overwriting",
+      [](const std::vector<nb::bytes>& files, const nb::bytes& output) {
+        refuse(read::overwritten(paths_of(files), bytes_of(output), "the trace itself"));
+      },
+      nb::arg("files"), nb::arg("output"));
   module.def("rules", rules, nb::sig("def rules() -> list[tuple[str, str]]"));
   module.def("gate", gate_of, nb::arg("base"), nb::arg("now"), nb::arg("params"),
              nb::sig("def gate(base: list[Trace], now: list[Trace], params: list[tuple[str, str]]) -> "
@@ -185,9 +198,19 @@ NB_MODULE(_core, module) {
       .def(
           "ranks", [](const Trace& t) { return ranks(t.trace); },
           nb::sig("def ranks(self) -> list[dict[str, typing.Any]]"))
-      .def("notes", [](const Trace& t) { return texts(t.trace.notes); })
+      .def(
+          "files", [](const Trace& t) { return all_as_bytes(t.files); },
+          nb::sig("def files(self) -> list[bytes]"))
+      .def("notes", [](const Trace& t) { return texts(notes_on(t.trace)); })
+      .def("damage", [](const Trace& t) { return texts(damage(t.trace)); })
+      .def(
+          "unused",
+          [](const Trace& t, const std::vector<nb::bytes>& given) {
+            return unused(t.trace, paths_of(given));
+          },
+          nb::arg("paths"), nb::sig("def unused(self, paths: list[bytes]) -> list[str]"))
       .def("unread", [](const Trace& t) { return texts(t.trace.unread); })
-      .def("doubts", [](const Trace& t) { return texts(t.trace.doubts); })
+      .def("doubts", [](const Trace& t) { return texts(in_python(t.trace.doubts)); })
       .def("analyze", nb::overload_cast<const Trace&, const std::string&, const Given&>(analyze),
            nb::arg("name"), nb::arg("params"), Unlocked())
       .def("as_hta", as_hta, nb::arg("form"), nb::arg("params"), Unlocked())
@@ -222,9 +245,19 @@ NB_MODULE(_core, module) {
       .def(
           "ranks", [](const RankFolder& f) { return ranks(f.heads()); },
           nb::sig("def ranks(self) -> list[dict[str, typing.Any]]"))
-      .def("notes", [](const RankFolder& f) { return texts(f.heads().notes); })
+      .def(
+          "files", [](const RankFolder& f) { return all_as_bytes(f.inputs); },
+          nb::sig("def files(self) -> list[bytes]"))
+      .def("notes", [](const RankFolder& f) { return texts(notes_on(f.heads())); })
+      .def("damage", [](const RankFolder& f) { return texts(damage(f.heads())); })
+      .def(
+          "unused",
+          [](const RankFolder& f, const std::vector<nb::bytes>& given) {
+            return unused(f.heads(), paths_of(given));
+          },
+          nb::arg("paths"), nb::sig("def unused(self, paths: list[bytes]) -> list[str]"))
       .def("unread", [](const RankFolder& f) { return texts(f.heads().unread); })
-      .def("doubts", [](const RankFolder& f) { return texts(f.heads().doubts); })
+      .def("doubts", [](const RankFolder& f) { return texts(in_python(f.heads().doubts)); })
       .def("analyze", nb::overload_cast<const RankFolder&, const std::string&, const Given&>(analyze),
            nb::arg("name"), nb::arg("params"), Unlocked())
       .def("page", nb::overload_cast<const RankFolder&, const Given&, bool>(page), nb::arg("params"),

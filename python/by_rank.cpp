@@ -47,21 +47,25 @@ std::shared_ptr<RankFolder> open_by_rank(std::vector<std::string> paths, std::in
   const unsigned most = checked_threads(threads);
   auto files = read::RankFiles::survey(paths, options_of(most, run), [](const trace::Trace&, std::size_t) {});
   if (!files) throw Refusal(files.error());
-  return std::make_shared<RankFolder>(RankFolder{std::move(*files), std::move(paths), most, run});
+  std::vector<std::string> inputs = input_files(paths);
+  return std::make_shared<RankFolder>(
+      RankFolder{std::move(*files), std::move(paths), std::move(inputs), most, run});
 }
 
 Report analyze(const RankFolder& folder, const std::string& name, const Given& given) {
   const auto analysis = advise::analysis_named(name);
   if (!analysis) throw Refusal("UsageError", analysis.error().message);
   const analyze::Analysis& asked = **analysis;
-  report::Params params = params_of(given, advise::with_common(asked.params));
+  Given rest = given;
+  const std::optional<std::int64_t> rank = take_rank(folder.heads(), rest, asked);
+  report::Params params = params_of(rest, advise::with_common(asked.params));
   refuse(advise::unanswerable(asked, params));
   refuse_absent_step(folder, params);
   if (asked.needs == analyze::Needs::all_ranks || analyze::tool_asked(asked, params))
     refuse("'" + name + "' needs the events of all ranks together: open the trace without by_rank");
   params.set("threads", std::to_string(folder.threads));
   const bool compares = asked.needs == analyze::Needs::digests || advise::asks_findings(asked, params);
-  auto answer = advise::ask(ranks_of(folder, params, compares), asked, params);
+  auto answer = advise::ask(ranks_of(folder, params, compares), asked, params, rank);
   if (!answer) throw Refusal(answer.error());
   return finished(asked, params, std::move(*answer));
 }

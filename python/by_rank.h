@@ -14,6 +14,7 @@ namespace stepscope::python {
 struct RankFolder {
   read::RankFiles files;
   std::vector<std::string> paths;
+  std::vector<std::string> inputs;  ///< as Trace::files
   unsigned threads;
   std::int64_t run;  ///< as in read::OpenOptions
 

@@ -1,7 +1,11 @@
 #include "python/describe.h"
 
+#include <algorithm>
 #include <cctype>
+#include <filesystem>
+#include <iterator>
 #include <string_view>
+#include <system_error>
 
 #include "advise/analyses.h"
 #include "advise/explain.h"
@@ -79,6 +83,38 @@ std::string in_python(std::string_view sentence) {
                   (std::isalnum(static_cast<unsigned char>(sentence[at])) != 0 || sentence[at] == '-');
          ++at)
       out += sentence[at] == '-' ? '_' : sentence[at];
+    const std::string_view rest = sentence.substr(at);
+    if (rest.starts_with(" N") &&
+        (rest.size() == 2 || std::isalnum(static_cast<unsigned char>(rest[2])) == 0)) {
+      out += '=';
+      ++at;
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> in_python(const std::vector<std::string>& sentences) {
+  std::vector<std::string> out;
+  for (const std::string& one : sentences) out.push_back(in_python(std::string_view(one)));
+  return out;
+}
+
+std::vector<std::string> notes_on(const trace::Trace& trace) {
+  std::vector<std::string> notes = in_python(trace.notes);
+  std::ranges::move(damage(trace), std::back_inserter(notes));
+  return notes;
+}
+
+std::vector<std::string> damage(const trace::Trace& trace) {
+  std::vector<std::string> out;
+  for (const trace::Rank& rank : trace.ranks) {
+    const trace::Reading& reading = rank.reading;
+    if (reading.complete && reading.losses == 0) continue;
+    std::string where;
+    if (!reading.first_losses.empty()) where = " (" + reading.first_losses.front().text() + ")";
+    out.push_back(rank.path +
+                  (reading.complete ? ": parts of the file are damaged" : ": the file ends early") + where +
+                  ". Answers cover only what could be read.");
   }
   return out;
 }
@@ -114,6 +150,23 @@ nb::list analyses() {
     all.append(out);
   }
   return all;
+}
+
+nb::list unused(const trace::Trace& trace, const std::vector<std::string>& paths) {
+  nb::list out;
+  std::error_code unknown;
+  for (const std::string& given : paths) {
+    // A merged file holds its ranks as if it were their folder.
+    const auto holds = [&](const auto& of) { return of.path == given || of.path.starts_with(given + "/"); };
+    const auto names = [&](const std::string& reason) {
+      return reason.starts_with(given + ": ") || reason.starts_with(given + ", at byte ");
+    };
+    const bool known = std::ranges::any_of(trace.ranks, holds) ||
+                       std::ranges::any_of(trace.companions, holds) ||
+                       std::ranges::any_of(trace.unread, names);
+    if (!known && given != "-" && !std::filesystem::is_directory(given, unknown)) out.append(path(given));
+  }
+  return out;
 }
 
 nb::list ranks(const trace::Trace& trace) {

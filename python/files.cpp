@@ -54,15 +54,21 @@ void refuse_error(const std::optional<Error>& error) {
 
 }  // namespace
 
-std::shared_ptr<Table> events(const Trace& trace, std::vector<std::int64_t> ranks, const std::string& steps,
-                              const std::vector<std::string>& kinds, std::string name, bool args) {
-  for (const std::int64_t rank : ranks) refuse_absent_rank(trace, rank);
+std::shared_ptr<Table> events(const Trace& trace, std::optional<std::vector<std::int64_t>> ranks,
+                              const std::optional<std::string>& steps,
+                              const std::optional<std::vector<std::string>>& kinds, std::string name,
+                              bool args) {
+  if (ranks)
+    for (const std::int64_t rank : *ranks) refuse_absent_rank(trace.trace, rank);
   write::EventChoice choice{.ranks = std::move(ranks), .name = std::move(name), .args = args};
-  for (const std::string& kind : kinds) choice.kinds.push_back(kind_named(kind));
-  if (!steps.empty()) {
+  if (kinds) {
+    choice.kinds.emplace();
+    for (const std::string& kind : *kinds) choice.kinds->push_back(kind_named(kind));
+  }
+  if (steps) {
     report::Params params;
-    refuse(report::misfit({"step", ParamSpec::Type::steps, "", "", ""}, steps));
-    params.set("step", steps);
+    refuse(report::misfit({"step", ParamSpec::Type::steps, "", "", ""}, *steps));
+    params.set("step", *steps);
     refuse_absent_step(trace, params);
     choice.steps = params.range("step", {0, 0});
   }

@@ -12,9 +12,11 @@
 
 namespace stepscope::python {
 
-/// The chosen events. `ranks`, `kinds`: empty chooses all; `steps`: as in params, "" chooses all.
-std::shared_ptr<Table> events(const Trace& trace, std::vector<std::int64_t> ranks, const std::string& steps,
-                              const std::vector<std::string>& kinds, std::string name, bool args);
+/// The chosen events. What is not given chooses all; `steps` are as in params.
+std::shared_ptr<Table> events(const Trace& trace, std::optional<std::vector<std::int64_t>> ranks,
+                              const std::optional<std::string>& steps,
+                              const std::optional<std::vector<std::string>>& kinds, std::string name,
+                              bool args);
 
 /// The rows of a SELECT; nullptr lists the tables and their columns.
 std::shared_ptr<Table> sql(const Trace& trace, const std::optional<std::string>& query);

@@ -20,11 +20,13 @@
 namespace stepscope::python {
 
 struct Trace {
-  Trace(trace::Trace read, std::vector<std::string> from, unsigned most_threads)
-      : trace(std::move(read)), paths(std::move(from)), threads(most_threads) {}
+  Trace(trace::Trace read, std::vector<std::string> from, std::vector<std::string> read_files,
+        unsigned most_threads)
+      : trace(std::move(read)), paths(std::move(from)), files(std::move(read_files)), threads(most_threads) {}
 
   const trace::Trace trace;
   const std::vector<std::string> paths;  ///< as given by the caller
+  const std::vector<std::string> files;  ///< that these paths led to when they were opened, absolute
   const unsigned threads;
 
   /// Data that all analyses of the chosen steps share. Cached for the last choice of steps, as callers often

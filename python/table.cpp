@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
 
 #include "python/state.h"
@@ -122,6 +123,31 @@ nb::list columns_of(const Table& table) {
   return out;
 }
 
+std::shared_ptr<Table> owned(report::Table table) {
+  return std::make_shared<Table>(std::make_shared<const report::Table>(std::move(table)));
+}
+
+report::Table rows_of(const Table& table, const std::vector<std::size_t>& rows) {
+  report::Table out = table.table();
+  out.shape = report::Shape::table;  // not every choice of a tree's rows is a tree
+  for (report::Column& column : out.columns)
+    std::visit(
+        [&](auto& values) {
+          std::remove_cvref_t<decltype(values)> chosen;
+          chosen.reserve(rows.size());
+          for (const std::size_t row : rows) chosen.push_back(values.at(row));
+          values = std::move(chosen);
+        },
+        column.values);
+  return out;
+}
+
+report::Table select(const Table& table, const std::vector<std::size_t>& columns) {
+  report::Table out{table.table().title, report::Shape::table, {}};
+  for (const std::size_t column : columns) out.columns.push_back(column_at(table, column));
+  return out;
+}
+
 }  // namespace
 
 void bind_table(nb::module_& module) {
@@ -141,9 +167,17 @@ void bind_table(nb::module_& module) {
             if (rows == 0)
               for (Column& c : first.columns) std::visit([](auto& values) { values.clear(); }, c.values);
             report::cut(first, rows);
-            return std::make_shared<Table>(std::make_shared<const report::Table>(std::move(first)));
+            return owned(std::move(first));
           },
           nb::arg("rows"), Unlocked())
+      .def(
+          "rows",
+          [](const Table& t, const std::vector<std::size_t>& rows) { return owned(rows_of(t, rows)); },
+          nb::arg("rows"), Unlocked())
+      .def(
+          "select",
+          [](const Table& t, const std::vector<std::size_t>& columns) { return owned(select(t, columns)); },
+          nb::arg("columns"), Unlocked())
       .def("state",
            [](const Table& t) {
              const std::string state = state_of(t);

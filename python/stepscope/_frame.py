@@ -6,6 +6,7 @@ import html
 import re
 from typing import Any
 
+from stepscope._ask import whole, words
 from stepscope._errors import UsageError
 from stepscope._report import Page
 
@@ -20,7 +21,7 @@ height:{height}px;border:1px solid #8884;border-radius:4px;background:Canvas" sr
 
 def address_of(view: str) -> str:
     """The view's part of the page's address: "timeline" becomes "#/timeline"."""
-    bare = view.removeprefix("#").removeprefix("/")
+    bare = words("view", view).removeprefix("#").removeprefix("/")
     page = bare.partition("?")[0]
     if page not in VIEWS:
         raise UsageError(f"there is no view {page!r}; the views are {', '.join(VIEWS)}")
@@ -33,7 +34,9 @@ class Frame:
     def __init__(self, report: Page, view: str, height: int, file: dict[str, Any]) -> None:
         self._report = report
         self.view = address_of(view)
-        self.height = height
+        self.height = whole("height", height)
+        if self.height <= 0:
+            raise UsageError(f"height is in pixels and must be above 0, not {height}")
         self._html = report.to_html(**file)
 
     def __repr__(self) -> str:
@@ -46,7 +49,7 @@ class Frame:
         page = _attribute(self._with_view())
         headline = next(iter(self._report.verdict["headline"].to_list()), "")
         large = f"{len(page) / 1e6:.0f} MB of this notebook hold this page. A smaller <code>max_size</code> makes it smaller."
-        return DRAWN.format(page=page, height=int(self.height), title=html.escape(self._report.title),
+        return DRAWN.format(page=page, height=self.height, title=html.escape(self._report.title),
                             headline=html.escape(str(headline or "")), about=f"<p>{large}</p>" if len(page) > LARGE else "")
 
     def _with_view(self) -> str:

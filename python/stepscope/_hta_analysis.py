@@ -21,6 +21,11 @@ class TimeSeriesTypes(enum.Flag):
     MEMCPY_BANDWIDTH = enum.auto()
 
 
+def _other_collective(kernels: pd.DataFrame) -> str:
+    other = kernels["name"][kernels["name"].str.contains("nccl", case=False)]
+    return "and there is none here" if other.empty else f"and here they are named {other.iloc[0].partition('(')[0]}"
+
+
 class TraceAnalysis(Devices):
     """All ranks of a folder, of a list of files, or of a dict rank -> file.
 
@@ -74,8 +79,12 @@ class TraceAnalysis(Devices):
         iterations = rows["iteration"].dropna()
         count = max(1, iterations[iterations >= 0].nunique())
         mean_step = (rows["end"].max() - rows["ts"].min()) / count
-        collectives = rows[rows["name"].str.startswith("ncclKernel") & (rows["stream"] > 0) & (rows["iteration"] > 0) &
-                           (rows["dur"] >= 0.01 * mean_step)]
+        kernels = rows[rows["stream"] > 0]
+        collectives = kernels[kernels["name"].str.startswith("ncclKernel")]
+        if collectives.empty:
+            raise ValueError(f"HTA finds collectives by names that begin with ncclKernel, {_other_collective(kernels)}, so waiting ranks "
+                             f"cannot be found. Trace.analyze('stragglers') knows other names, too")
+        collectives = collectives[(collectives["iteration"] > 0) & (collectives["dur"] >= 0.01 * mean_step)]
         if collectives.empty:
             raise ValueError("no recorded collective lasts 1 % of a step or longer, so waiting ranks cannot be found")
         last = collectives.groupby(["rank", "stream", "iteration", "name"]).last().reset_index()

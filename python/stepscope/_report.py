@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from stepscope import _core
+from stepscope._ask import output_bytes
 from stepscope._errors import UsageError
 from stepscope._table import Table
 
@@ -15,14 +16,31 @@ if TYPE_CHECKING:
     import pandas
 
 
-def _written(text: str, path: str | os.PathLike[str] | None) -> str:
-    if path is not None:
-        with open(path, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-    return text
+class _Answer:
+    """What :class:`Report` and :class:`Page` share."""
+
+    _inputs: tuple[bytes, ...] = ()
+    """The files that were read for it; not pickled."""
+
+    def _written(self, text: Callable[[], str], path: str | os.PathLike[str] | None) -> str:
+        if path is None:
+            return text()
+        target, written = output_bytes(path, self._inputs), text()
+        with open(os.fsdecode(target), "w", encoding="utf-8", newline="") as file:
+            file.write(written)
+        return written
 
 
-class Report:
+_AnyAnswer = TypeVar("_AnyAnswer", bound=_Answer)
+
+
+def read_from(inputs: Iterable[bytes], answer: _AnyAnswer) -> _AnyAnswer:
+    """The answer, which refuses to be written over these files."""
+    answer._inputs = tuple(inputs)
+    return answer
+
+
+class Report(_Answer):
     """The answer of one analysis: tables and notes. It owns its data and outlives the trace."""
 
     def __init__(self, core: _core.Report) -> None:
@@ -60,7 +78,7 @@ class Report:
         return any(table.title == title for table in self.tables)
 
     def __getstate__(self) -> dict[str, Any]:
-        own = {name: value for name, value in self.__dict__.items() if name not in ("_core", "tables")}
+        own = {name: value for name, value in self.__dict__.items() if name not in ("_core", "tables", "_inputs")}
         return {**own, "_state": self._core.state()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -100,7 +118,7 @@ class Report:
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
         """A self-contained HTML page; also written to ``path`` if given."""
-        return _written(self._core.html(), path)
+        return self._written(self._core.html, path)
 
 
 class Validation(Report):
@@ -109,7 +127,10 @@ class Validation(Report):
     def __init__(self, core: _core.Report, fine: bool) -> None:
         super().__init__(core)
         self.fine = fine
-        """Every file was read to its end, without loss and without contradictions."""
+        """Every file was read to its end, without loss and without contradictions. So is ``bool(validation)``."""
+
+    def __bool__(self) -> bool:
+        return self.fine
 
 
 class Gate(Report):
@@ -123,14 +144,17 @@ class Gate(Report):
 
     @property
     def passed(self) -> bool:
-        """False also when the recordings cannot tell."""
+        """False also when the recordings cannot tell. So is ``bool(gate)``."""
         return self.outcome == "pass"
+
+    def __bool__(self) -> bool:
+        return self.passed
 
     def __repr__(self) -> str:
         return f"<stepscope.Gate: {self.headline}>"
 
 
-class Page:
+class Page(_Answer):
     """Why a step is slow: the verdict, ranked findings, and what the recording cannot tell.
 
     ``print(page)`` prints what ``stepscope report`` shows; ``page.to_html("report.html")`` and ``page.reports`` have every number.
@@ -179,7 +203,7 @@ class Page:
     @functools.cached_property
     def reports(self) -> list[Report]:
         """The verdict and every analysis that needs no params; run on first access."""
-        return [Report(core) for core in self._everything.reports()]
+        return [read_from(self._inputs, Report(core)) for core in self._everything.reports()]
 
     def __repr__(self) -> str:
         return f"<stepscope.Page {self.title}: {len(self.findings)} findings>"
@@ -208,10 +232,11 @@ class Page:
         """
         words = redact if isinstance(redact, str) else ",".join(redact)
         if self._file is not None:
-            return _written(self._file(max_size, words), path)
+            file = self._file
+            return self._written(lambda: file(max_size, words), path)
         if words:
             raise UsageError("this page was restored without its recording: redact the original")
-        return _written(self._everything.html(), path)
+        return self._written(lambda: self._everything.html(), path)
 
 
 def _restored_page(first: bytes, everything: bytes) -> Page:

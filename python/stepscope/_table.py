@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, overload
 
 from stepscope import _core
+from stepscope._ask import whole
 from stepscope._column import Column, Value
 
 if TYPE_CHECKING:
@@ -35,12 +36,46 @@ class Table:
         """The number of rows."""
         return len(self._core)
 
-    def __getitem__(self, name: str) -> Column:
-        """The column with that name. KeyError if there is none."""
-        for column in self.columns:
+    @overload
+    def __getitem__(self, which: str) -> Column: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def __getitem__(self, which: SupportsIndex) -> dict[str, Value]: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def __getitem__(self, which: object) -> Table: ...
+
+    def __getitem__(self, which: Any) -> Any:
+        """A column for a name (KeyError if there is none), a row for a number; a table for a slice, a mask, or a list of names or numbers."""
+        if isinstance(which, str):
+            return self.columns[self._place(which)]
+        if isinstance(which, slice):
+            return Table(self._core.rows(list(range(*which.indices(len(self))))))
+        if isinstance(which, SupportsIndex) and getattr(which, "shape", ()) == ():
+            row = range(len(self))[which.__index__()]
+            return {column.name: column[row] for column in self.columns}
+        if isinstance(which, (list, tuple)) and which and all(isinstance(name, str) for name in which):
+            return Table(self._core.select([self._place(name) for name in which]))
+        return Table(self._core.rows(self._rows(which)))
+
+    def _place(self, name: str) -> int:
+        for place, column in enumerate(self.columns):
             if column.name == name:
-                return column
+                return place
         raise KeyError(f"there is no column {name!r}; the columns are {', '.join(c.name for c in self.columns)}")
+
+    def _rows(self, which: Any) -> list[int]:
+        import numpy
+
+        chosen = numpy.asarray(numpy.ma.filled(which, False) if isinstance(which, numpy.ma.MaskedArray) else which)
+        if chosen.size == 0 and chosen.dtype != bool:
+            chosen = chosen.astype(int)
+        fits = chosen.ndim == 1 and (chosen.dtype == bool and len(chosen) == len(self) or chosen.dtype.kind in "iu")
+        if not fits:
+            raise TypeError(f"a table is indexed by a column's name, a row's number, a slice, a mask of its {len(self)} rows, or a list of "
+                            f"names or numbers; to_pandas() gives a data frame for more")
+        rows: list[int] = numpy.arange(len(self))[chosen].tolist()
+        return rows
 
     def __contains__(self, name: object) -> bool:
         """Whether there is a column of that name."""
@@ -74,9 +109,10 @@ class Table:
 
     def head(self, rows: int = 5) -> Table:
         """The first rows, as a table."""
-        if rows < 0:
+        number = whole("rows", rows)
+        if number < 0:
             raise ValueError(f"rows must not be negative, not {rows}")
-        return Table(self._core.head(rows))
+        return Table(self._core.head(number))
 
     def to_text(self, width: int = 100, rows: int = _core.rows_on_terminal) -> str:
         """The text that the terminal shows; ``rows=0`` prints all rows."""

@@ -64,3 +64,22 @@ def test_files_that_cannot_be_read(tmp_path):
     trace.close()
     with pytest.raises(stepscope.Error, match="the trace is closed"):
         trace.analyze("kernels")
+
+
+def test_one_rank_of_an_answer(one_by_one, two_ranks):
+    for name in ("kernels", "steps", "idle", "overview", "findings"):
+        for keywords in ({}, {"top": 2}):
+            together = two_ranks.analyze(name, rank=1, **keywords)
+            assert one_by_one.analyze(name, rank=1, **keywords).to_json() == together.to_json(), name
+    assert len(one_by_one.show.kernels(rank=1)[0]) < len(one_by_one.show.kernels()[0])
+    with pytest.raises(stepscope.UsageError, match="rank 2 is not among the ranks of this trace: 0, 1"):
+        one_by_one.show.kernels(rank=2)
+
+
+def test_events_are_counted_alike(one_by_one, two_ranks):
+    counts = [rank.events for rank in two_ranks.ranks]
+    assert [rank.events for rank in one_by_one.ranks] == counts
+    assert [len(two_ranks.events(rank=rank)) for rank in (0, 1)] == counts
+    for query in ("select events n from rank order by rank", "select events n from ranks order by rank",
+                  "select count(*) n from event group by rank order by rank"):
+        assert two_ranks.sql(query)["n"].to_list() == counts

@@ -18,6 +18,7 @@ TRACE = "examples/samples/generated_slow_input.json.gz"
 
 
 def in_python(text):
+    text = re.sub(r"(?<=['( ])(--[a-z-]+) N\b", r"\1=N", text)
     return re.sub(r"(?<=['( ])--([a-z][a-z-]*)|^--([a-z][a-z-]*)", lambda m: (m[1] or m[2]).replace("-", "_"), text)
 
 

@@ -157,3 +157,18 @@ def test_copies_beside_the_originals_are_not_read_again(tmp_path):
     after = TraceAnalysis(trace_dir=str(tmp_path))
     assert after.get_ranks() == [0, 1] and [rank.path for rank in after.trace.ranks] == [rank.path for rank in before.trace.ranks]
     pd.testing.assert_frame_equal(after.get_temporal_breakdown(), before.get_temporal_breakdown())
+
+
+def test_collectives_that_hta_does_not_know_are_named():
+    trace = TraceAnalysis(trace_dir=str(SAMPLES / "generated_exposed_comm"))
+    with pytest.raises(ValueError, match="begin with ncclKernel, and here they are named ncclDevKernel_AllReduce_Sum_bf16_RING_LL, so"):
+        trace.get_potential_stragglers()
+
+
+def test_a_trace_without_collectives_has_no_stragglers(tmp_path):
+    files = {}
+    for rank in (0, 1):
+        files[rank] = str(tmp_path / f"rank{rank}.json")
+        pathlib.Path(files[rank]).write_text(json.dumps({"distributedInfo": {"rank": rank}, "traceEvents": LAUNCHES}))
+    with pytest.raises(ValueError, match="begin with ncclKernel, and there is none here, so"):
+        TraceAnalysis(files).get_potential_stragglers()

@@ -113,7 +113,7 @@ const report::Column* rank_column(const report::Table& table) {
   return found == table.columns.end() ? nullptr : &*found;
 }
 
-void keep_rank(report::Table& table, std::int64_t rank) {
+void keep_rows(report::Table& table, std::int64_t rank) {
   const report::Column* ranks = rank_column(table);
   if (ranks == nullptr) return;
   const report::Ints of = std::get<report::Ints>(ranks->values);
@@ -130,22 +130,35 @@ void keep_rank(report::Table& table, std::int64_t rank) {
 
 }  // namespace
 
+report::Params uncut(const report::Params& params) {
+  report::Params whole;
+  for (const auto& [name, value] : params.all())
+    if (name != "top" && name != "sort") whole.set(name, value);
+  return whole;
+}
+
+void keep_rank(report::Report& report, std::int64_t rank, const analyze::Analysis& analysis,
+               const trace::Trace& trace, const report::Params& params) {
+  for (report::Table& table : report.tables) keep_rows(table, rank);
+  analyze::finish(analysis, trace, params, report);
+}
+
+void keep_rank(report::Verdict& verdict, std::int64_t rank) {
+  const auto others = [&](const auto& of) { return of.rank >= 0 && of.rank != rank; };
+  std::erase_if(verdict.ranks, others);
+  std::erase_if(verdict.findings, others);
+  std::erase_if(verdict.health, others);
+}
+
 Answer answer_of_rank(const analyze::Analysis& analysis, const analyze::Derived& derived,
                       const report::Params& params, std::int64_t rank) {
   if (asks_findings(analysis, params)) {
     report::Verdict verdict = judged(derived, params);
-    const auto others = [&](const auto& of) { return of.rank >= 0 && of.rank != rank; };
-    std::erase_if(verdict.ranks, others);
-    std::erase_if(verdict.findings, others);
-    std::erase_if(verdict.health, others);
+    keep_rank(verdict, rank);
     return findings_of(std::move(verdict), analysis, derived.trace(), params);
   }
-  report::Params whole;
-  for (const auto& [name, value] : params.all())
-    if (name != "top" && name != "sort") whole.set(name, value);
-  report::Report report = analyze::run(analysis, derived, whole);
-  for (report::Table& table : report.tables) keep_rank(table, rank);
-  analyze::finish(analysis, derived.trace(), params, report);
+  report::Report report = analyze::run(analysis, derived, uncut(params));
+  keep_rank(report, rank, analysis, derived.trace(), params);
   return {std::move(report), std::nullopt};
 }
 

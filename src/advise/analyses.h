@@ -29,6 +29,13 @@ Answer answer(const analyze::Analysis& analysis, const analyze::Derived& derived
 /// The same with rows of one rank only, where rows name their rank. The answer is computed for all ranks.
 Answer answer_of_rank(const analyze::Analysis& analysis, const analyze::Derived& derived,
                       const report::Params& params, std::int64_t rank);
+/// The params without those that cut or sort an answer: for keep_rank(), which does that.
+report::Params uncut(const report::Params& params);
+/// Of a finished report with uncut() params, the rows of one rank, finished with `params`.
+void keep_rank(report::Report& report, std::int64_t rank, const analyze::Analysis& analysis,
+               const trace::Trace& trace, const report::Params& params);
+/// Of a verdict, what is about one rank or about all together.
+void keep_rank(report::Verdict& verdict, std::int64_t rank);
 /// The finished answer of "findings".
 Answer findings_of(report::Verdict verdict, const analyze::Analysis& findings, const trace::Trace& trace,
                    const report::Params& params);

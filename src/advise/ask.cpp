@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "advise/analyses.h"
+#include "analyze/list.h"
+#include "analyze/replay/scale.h"
 #include "report/suggest.h"
 
 namespace stepscope::advise {
@@ -54,6 +56,9 @@ std::vector<report::ParamSpec> step_params() { return common_params({"step"}); }
 std::string unanswerable(const analyze::Analysis& analysis, const report::Params& params) {
   if (!analyze::answers_alone(analysis) && !params.has("id"))
     return fmt::format("show {} needs --id N, a position in the file's list of events", analysis.name);
+  if (analysis.about == &analyze::whatif_about && params.has("scale"))
+    if (const auto scales = analyze::parse_scales(params.text("scale")); !scales)
+      return "--scale: " + scales.error().message;
   const auto asks = [&](const analyze::Form& form) { return params.flag(analyze::flag_of(form.tool).name); };
   const auto first = std::find_if(analysis.forms.begin(), analysis.forms.end(), asks);
   const auto other = std::find_if(first, analysis.forms.end(), [&](const analyze::Form& form) {

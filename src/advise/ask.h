@@ -31,7 +31,8 @@ std::vector<report::ParamSpec> page_params();
 /// Those of an explanation: step.
 std::vector<report::ParamSpec> step_params();
 
-/// One sentence if `params` cannot be answered: an id is missing, or two tools are asked for; else "".
+/// One sentence if `params` cannot be answered: an id is missing, a change to replay is misspelt, or two
+/// tools are asked for; else "".
 std::string unanswerable(const analyze::Analysis& analysis, const report::Params& params);
 
 /// One sentence if "sort" names no column of the report, else "".

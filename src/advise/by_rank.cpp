@@ -96,18 +96,22 @@ Result<RankAnswers> ask(RankByRank ranks, std::span<const analyze::Analysis* con
   return answers;
 }
 
-Result<Answer> ask(RankByRank ranks, const analyze::Analysis& analysis, const report::Params& params) {
+Result<Answer> ask(RankByRank ranks, const analyze::Analysis& analysis, const report::Params& params,
+                   std::optional<std::int64_t> rank) {
+  const trace::Trace& heads = ranks.heads;
   if (!asks_findings(analysis, params)) {
     const analyze::Analysis* const asked[] = {&analysis};
-    auto answers = ask(std::move(ranks), asked, params, false);
+    auto answers = ask(std::move(ranks), asked, rank ? uncut(params) : params, false);
     if (!answers) return answers.error();
-    return Answer{std::move(answers->reports.front()), std::nullopt};
+    Answer answer{std::move(answers->reports.front()), std::nullopt};
+    if (rank) keep_rank(answer.report, *rank, analysis, heads, params);
+    return answer;
   }
-  const trace::Trace& heads = ranks.heads;
   auto answers = ask(std::move(ranks), {}, params, true, params.flag("all"));
   if (!answers) return answers.error();
-  return findings_of(verdict(std::move(answers->judged), true, std::move(answers->notes)), analysis, heads,
-                     params);
+  report::Verdict all = verdict(std::move(answers->judged), true, std::move(answers->notes));
+  if (rank) keep_rank(all, *rank);
+  return findings_of(std::move(all), analysis, heads, params);
 }
 
 }  // namespace stepscope::advise

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -53,7 +54,8 @@ struct RankAnswers {
 Result<RankAnswers> ask(RankByRank ranks, std::span<const analyze::Analysis* const> analyses,
                         const report::Params& params, bool judged, bool all = false);
 
-/// One answer, also that of "findings".
-Result<Answer> ask(RankByRank ranks, const analyze::Analysis& analysis, const report::Params& params);
+/// One answer, also that of "findings". `rank`: only rows of that rank.
+Result<Answer> ask(RankByRank ranks, const analyze::Analysis& analysis, const report::Params& params,
+                   std::optional<std::int64_t> rank = std::nullopt);
 
 }  // namespace stepscope::advise

@@ -35,11 +35,9 @@ std::string inputs_misfit(const Call& call) {
   if (std::count(paths.begin(), paths.end(), "-") > 1) return "-: standard input can be read only once";
   const auto files = read::files_of(paths, read::kReadable);
   if (!files) return "";
-  const std::string output(call.params.text("output"));
-  std::error_code absent;
-  for (const std::string& file : *files)
-    if (!output.empty() && std::filesystem::equivalent(output, file, absent))
-      return output + ": is the trace itself and would be overwritten; choose another place with -o";
+  const std::string taken =
+      read::overwritten(*files, std::string(call.params.text("output")), "the trace itself");
+  if (!taken.empty()) return taken + " with -o";
   if (call.command->run == run_diff || call.command->run == run_gate)
     return "";  // a recording may be on both sides
   const std::string twice = read::given_twice(*files);

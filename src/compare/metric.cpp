@@ -105,6 +105,19 @@ std::vector<const TableSamples::Row*> rows_named(const TableSamples& table, cons
   return out;
 }
 
+/// The names in a table that `key` may have meant, as the end of a sentence; "" if there are none.
+std::string near(const TableSamples& table, const std::string& key) {
+  constexpr std::size_t kNamed = 3;
+  std::vector<std::string> all, found;
+  for (const auto& [full, row] : table.rows())
+    for (const std::string& name : row.keys) {
+      all.push_back(name);
+      if (name.find(key) != std::string::npos && found.size() < kNamed) found.push_back(name);
+    }
+  if (const std::string one = report::nearest(key, all); found.empty() && !one.empty()) found.push_back(one);
+  return found.empty() ? "" : fmt::format("; a name must be exact, e.g. '{}'", fmt::join(found, "' or '"));
+}
+
 MetricValues samples_of_table(const Limit& limit, const TableSamples& table, std::size_t column) {
   MetricValues out;
   out.unit = compared_columns(table.shape())[column]->unit;
@@ -112,7 +125,8 @@ MetricValues samples_of_table(const Limit& limit, const TableSamples& table, std
   if (!out.wrong.empty()) return out;
   const auto rows = rows_named(table, limit.key);
   if (rows.empty())
-    out.missing = fmt::format("no row '{}' in \"{}\"", limit.key, table.shape().title);
+    out.missing =
+        fmt::format("no row '{}' in \"{}\"{}", limit.key, table.shape().title, near(table, limit.key));
   else if (rows.size() > 1)
     out.missing =
         fmt::format("{} rows of \"{}\" match; name one in brackets: {}.{}[KEY], or all its keys: [KEY, KEY]",

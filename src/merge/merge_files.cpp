@@ -1,5 +1,3 @@
-#include <filesystem>
-
 #include "base/kept_pipes.h"
 #include "merge/merge.h"
 #include "read/files.h"
@@ -25,10 +23,8 @@ std::string ending_refused(const std::string& output) {
 }
 
 std::string refused(const std::vector<std::string>& files, const std::string& output) {
-  std::error_code error;
-  for (const std::string& file : files)
-    if (std::filesystem::equivalent(file, output, error))
-      return output + ": is one of the files to merge and would be overwritten; choose another place";
+  if (std::string taken = read::overwritten(files, output, "one of the files to merge"); !taken.empty())
+    return taken;
   const std::string twice = read::given_twice(files);
   return twice.empty() ? "" : twice + ": is given twice; each recording can be merged once";
 }

@@ -167,9 +167,16 @@ void note_distance(const std::vector<Source>& sources, std::vector<std::string>&
     if (source.found.first_time == trace::kNoTime) continue;
     if (first == nullptr) first = &source;
     const std::int64_t days = (source.place(first_of(source)) - first->place(first_of(*first))) / kDay;
+    const bool moved = source.place.method == Placement::Method::collectives && !first->relative();
+    const std::int64_t by = moved ? (first_of(source) - first_of(*first)) : 0;
     if (days != 0)
       notes.push_back(fmt::format("{} was recorded {} days {} {}; check that both are of one job.",
                                   source.name, std::abs(days), days > 0 ? "after" : "before", first->name));
+    else if (std::abs(by) >= kDay)
+      notes.push_back(fmt::format(
+          "By its clock, {0} was recorded about {1} days {2} {3}. It was put beside {3}, as their "
+          "collectives match; check that both are of one job.",
+          source.name, (std::abs(by) + kDay / 2) / kDay, by > 0 ? "after" : "before", first->name));
   }
 }
 

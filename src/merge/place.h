@@ -19,7 +19,8 @@ struct PlaceOptions {
 /// traces one after the other if there are several. Returns sentences about what could not be aligned.
 std::vector<std::string> place_sources(std::vector<Source>& sources, const PlaceOptions& options);
 
-/// Notes recordings that are a day or more apart: a merged picture of two jobs is mostly empty.
+/// Notes recordings that are a day or more apart, or were before their clocks were aligned: they may be of
+/// two jobs.
 void note_distance(const std::vector<Source>& sources, std::vector<std::string>& notes);
 
 /// The time of the earliest event, Unix ns, rounded down to a second; 0 if no event has a time.

@@ -104,6 +104,20 @@ std::string given_twice(std::span<const std::string> files) {
   return "";
 }
 
+std::string overwritten(std::span<const std::string> files, const std::string& output,
+                        std::string_view what) {
+  struct stat about{};
+  if (::stat(output.c_str(), &about) != 0) return "";
+  const Identity written(about.st_dev, about.st_ino);
+  const bool read_along = record::is_workers(output) || record::is_later_cycle(output);
+  std::error_code unknown;
+  const fs::path folder = fs::canonical(output, unknown).parent_path();
+  const bool is_read = std::ranges::any_of(files, [&](const std::string& file) {
+    return identity(file) == written || (read_along && fs::canonical(file, unknown).parent_path() == folder);
+  });
+  return is_read ? fmt::format("{}: is {} and would be overwritten; choose another place", output, what) : "";
+}
+
 std::optional<Error> misnamed(std::span<const std::string> files) {
   std::error_code unknown;
   for (const std::string& file : files)

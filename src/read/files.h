@@ -25,6 +25,10 @@ Result<std::vector<std::string>> files_of(std::span<const std::string> paths,
 /// The first file that is the same as an earlier one, by whatever path; "" when all differ.
 std::string given_twice(std::span<const std::string> files);
 
+/// One sentence if writing `output` would overwrite one of these files, or a recording that is read with one
+/// of them; else "". `what` these files are: "the trace itself".
+std::string overwritten(std::span<const std::string> files, const std::string& output, std::string_view what);
+
 /// An Error when one of these files does not exist or is given twice.
 std::optional<Error> misnamed(std::span<const std::string> files);
 

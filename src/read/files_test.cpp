@@ -53,6 +53,17 @@ TEST_F(Files, AFileOfSeveralNamesInADirectoryCountsOnce) {
   EXPECT_EQ(*files_of(folder, kReadable), (Paths{at("below/rank1.json"), at("rank0.json")}));
 }
 
+TEST_F(Files, NoFileIsOverwrittenUnderAnyName) {
+  fs::create_symlink("rank0.json", folder_ / "latest.csv");
+  fs::create_hard_link(folder_ / "rank0.json", folder_ / "same.db");
+  const Paths files = {at("rank0.json"), at("below/rank1.json")};
+  for (const char* name : {"rank0.json", "below/../below/rank1.json", "latest.csv", "same.db"})
+    EXPECT_EQ(overwritten(files, at(name), "the trace itself"),
+              at(name) + ": is the trace itself and would be overwritten; choose another place");
+  for (const char* name : {"new.json", "below", "", "-"})
+    EXPECT_EQ(overwritten(files, *name == 0 ? "" : at(name), "the trace itself"), "");
+}
+
 TEST_F(Files, OneFileNamedTwiceIsAnError) {
   fs::create_symlink("rank0.json", folder_ / "latest.json");
   EXPECT_EQ(given_twice(Paths{at("rank0.json"), at("below/rank1.json"), at("gone"), at("gone")}), "");

@@ -53,6 +53,7 @@ trace::Rank head_of(const trace::Rank& rank) {
   head.process = rank.process;
   head.command = rank.command;
   head.reading = rank.reading;
+  head.reading.events = static_cast<std::int64_t>(rank.events.size());
   for (const auto& [key, json] : rank.metadata)
     if (json.size() <= kMax || key.starts_with(kNotRecorded)) head.metadata.emplace_back(key, json);
   return head;
@@ -119,7 +120,8 @@ Result<RankFiles> RankFiles::survey(std::span<const std::string> paths, const Op
       const trace::Trace one = numbered(trace_of(std::move(parsed->files[i])));
       const std::size_t place = next_place++;
       visit(one, place);
-      of.ranks.emplace_back(head_of(one.ranks.front()), Origin{f, i, place});
+      const trace::Rank& rank = one.ranks.front();
+      of.ranks.emplace_back(head_of(rank), Origin{f, i, place, rank.reading.events});
     }
   });
   std::map<std::string, std::deque<Origin>> origins;
@@ -164,7 +166,7 @@ Result<bool> RankFiles::visit(const OpenOptions& options, const Visit& visit) co
     auto parsed = parse_file(files_[f], KinetoOptions{});
     told.read(files_[f]);
     const auto changed = [&](std::size_t i) {
-      return parsed->files[i].rank.reading.events != heads_.ranks[ranks[f][i]].reading.events;
+      return parsed->files[i].rank.reading.events != origins_[ranks[f][i]].listed;
     };
     if (!parsed) {
       errors[f] = parsed.error();

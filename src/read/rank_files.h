@@ -24,7 +24,8 @@ class RankFiles {
   static Result<RankFiles> survey(std::span<const std::string> paths, const OpenOptions& options,
                                   const Visit& visit);
 
-  /// What open() gives, without tracks, events and long metadata.
+  /// What open() gives, without tracks, events and long metadata. Their `reading` counts the events that they
+  /// had.
   const trace::Trace& heads() const { return heads_; }
   /// The places that survey() gave to the ranks of the heads.
   std::vector<std::size_t> places() const {
@@ -41,6 +42,7 @@ class RankFiles {
   /// Where a rank comes from: a merged file holds several.
   struct Origin {
     std::size_t file, index, place;
+    std::int64_t listed;  ///< events of every phase that its file lists
   };
   KeepPipes keep_;  // visit() reads the files again
   std::vector<std::string> files_;

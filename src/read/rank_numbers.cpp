@@ -59,11 +59,14 @@ void note_starts(trace::Trace& trace) {
   }
   if (apart.empty()) return;
   const bool some = !without.empty() && without.size() < trace.ranks.size();
+  const bool one_base = std::ranges::all_of(
+      trace.ranks, [&](const trace::Rank& rank) { return rank.base_ns == trace.ranks.front().base_ns; });
   const std::vector<std::int64_t>& named = some ? without : apart;
   doubt(trace,
         fmt::format(
             "Start times of the ranks cannot be compared: in the files they are more than a day apart. "
-            "baseTimeNanoseconds is {} for {} {}.",
+            "{} {} for {} {}.",
+            one_base ? "The times of the events (ts) are" : "baseTimeNanoseconds is",
             some ? "absent" : "unlike the others'", named.size() == 1 ? "rank" : "ranks", listed(named)));
 }
 

@@ -101,8 +101,7 @@ class Chosen {
   }
   bool operator()(const trace::Rank& rank, trace::Row row) const {
     const trace::EventTable& e = rank.events;
-    if (!choice_.kinds.empty() && std::ranges::find(choice_.kinds, e.kind[row]) == choice_.kinds.end())
-      return false;
+    if (choice_.kinds && std::ranges::find(*choice_.kinds, e.kind[row]) == choice_.kinds->end()) return false;
     if (choice_.steps) {
       if (e.step[row] < 0) return false;
       const std::int64_t step = rank.steps[static_cast<std::size_t>(e.step[row])].number;
@@ -135,8 +134,7 @@ report::Table events(const trace::Trace& trace, const EventChoice& choice) {
   EventRows rows(choice.args);
   const Chosen chosen(trace, choice);
   for (const trace::Rank& rank : trace.ranks) {
-    if (!choice.ranks.empty() &&
-        std::ranges::find(choice.ranks, rank_name(trace, rank)) == choice.ranks.end())
+    if (choice.ranks && std::ranges::find(*choice.ranks, rank_name(trace, rank)) == choice.ranks->end())
       continue;
     for (trace::Row row = 0; row < rank.events.size(); ++row)
       if (chosen(rank, row)) rows.add(trace, rank, row);

@@ -19,11 +19,11 @@ namespace stepscope::write {
 /// JSON text. `take` returns false to stop.
 void events(const trace::Trace& trace, const std::function<bool(const report::Table&)>& take);
 
-/// Which events. What is not set chooses all.
+/// Which events. What is not set chooses all; an empty list chooses none.
 struct EventChoice {
-  std::vector<std::int64_t> ranks{};                             ///< as rank_name() has them
+  std::optional<std::vector<std::int64_t>> ranks{};              ///< as rank_name() has them
   std::optional<std::pair<std::int64_t, std::int64_t>> steps{};  ///< numbers of the first and the last
-  std::vector<trace::Kind> kinds{};
+  std::optional<std::vector<trace::Kind>> kinds{};
   std::string name{};  ///< a part of the event's name
   bool args = true;    ///< false: without the column `args`
 };

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <set>
 
 #include "write/sqlite_state.h"
 
@@ -64,7 +65,8 @@ std::string_view text_of(sqlite3_stmt* statement, int column) {
 }
 
 /// Collects a column whose type follows from its values: integers; reals if there is a real; texts if there
-/// is a text, or if there are reals and an integer that a double cannot hold exactly.
+/// is a text, or if there are reals and an integer that a double cannot hold exactly. Without a value, the
+/// type is that of the table's column; of an expression it is not known, and such a column has reals.
 class Growing {
  public:
   void take(sqlite3_stmt* statement, int column) {
@@ -79,11 +81,12 @@ class Growing {
         return text(std::string(text_of(statement, column)));
     }
   }
-  std::variant<report::Ints, report::Reals, report::Texts> finished() && {
-    if (seen_text_ || (seen_real_ && seen_long_)) return std::move(texts_);
-    if (seen_real_) return std::move(reals_);
-    if (seen_integer_) return std::move(ints_);
-    return std::move(texts_);
+  std::variant<report::Ints, report::Reals, report::Texts> finished(std::string_view declared) && {
+    const bool empty = !seen_text_ && !seen_real_ && !seen_integer_;
+    if (seen_text_ || (seen_real_ && seen_long_) || (empty && declared == "TEXT")) return std::move(texts_);
+    if (seen_integer_ && !seen_real_) return std::move(ints_);
+    if (empty && declared == "INTEGER") return std::move(ints_);
+    return std::move(reals_);
   }
 
  private:
@@ -113,15 +116,35 @@ class Growing {
   bool seen_integer_ = false, seen_long_ = false, seen_real_ = false, seen_text_ = false;
 };
 
+/// The names of a result's columns. A join may give one name to several: the second becomes name_2.
+std::vector<std::string> names_of(sqlite3_stmt* statement, std::size_t columns) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < columns; ++i) {
+    const char* name = sqlite3_column_name(statement, static_cast<int>(i));
+    names.emplace_back(name == nullptr ? "" : name);
+  }
+  std::set<std::string> taken(names.begin(), names.end()), seen;
+  for (std::string& name : names) {
+    if (seen.insert(name).second) continue;
+    std::string distinct;
+    for (int n = 2; distinct.empty() || !taken.insert(distinct).second; ++n)
+      distinct = fmt::format("{}_{}", name, n);
+    name = distinct;
+  }
+  return names;
+}
+
 report::Table table_of(sqlite3_stmt* statement, std::vector<Growing> columns) {
   report::Table table{"", report::Shape::table, {}};
+  const std::vector<std::string> names = names_of(statement, columns.size());
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    const char* name = sqlite3_column_name(statement, static_cast<int>(i));
-    report::Column column{name == nullptr ? "" : name, report::Unit::none, report::Role::value,
-                          std::move(columns[i]).finished()};
+    const char* declared = sqlite3_column_decltype(statement, static_cast<int>(i));
+    report::Column column{names[i], report::Unit::none, report::Role::value,
+                          std::move(columns[i]).finished(declared == nullptr ? "" : declared)};
     const bool text = is_text(column);
     column.role = text ? report::Role::key : report::Role::value;
-    if (!text) column.unit = unit_of(column.name);
+    const char* own = sqlite3_column_name(statement, static_cast<int>(i));
+    if (!text && own != nullptr) column.unit = unit_of(own);
     table.columns.push_back(std::move(column));
   }
   return table;

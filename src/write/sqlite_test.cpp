@@ -162,6 +162,15 @@ TEST(Sqlite, WholeNumbersBesideRealOnesKeepTheirDigits) {
   EXPECT_EQ(report::to_csv(many->table), "a\r\n9007199254740993\r\n0.5\r\n");
 }
 
+TEST(Sqlite, EachColumnHasAName) {
+  auto database = Database::in_memory();
+  ASSERT_TRUE(database.ok());
+  const auto named = only(*database, "SELECT 1 AS a, 2 AS a, 3 AS a_2, 4 AS a, 5 AS b_ns, 6 AS b_ns");
+  ASSERT_TRUE(named.ok());
+  EXPECT_EQ(report::to_csv(named->table), "a,a_3,a_2,a_4,b_ns,b_ns_2\r\n1,2,3,4,5,6\r\n");
+  EXPECT_EQ(named->table.columns[5].unit, report::Unit::ns);
+}
+
 TEST(Sqlite, ReportsAreTables) {
   auto database = Database::in_memory();
   ASSERT_TRUE(database.ok());
@@ -258,13 +267,15 @@ TEST(Events, Chosen) {
   const auto names = [&](const EventChoice& choice) { return test::cells(events(trace, choice), "name"); };
   const auto all = names({});
   ASSERT_EQ(all.size(), trace.ranks.front().events.size());
-  EXPECT_EQ(names({.ranks = {7}}), test::Cells{});
-  EXPECT_EQ(names({.ranks = {rank_name(trace, trace.ranks.front())}}), all);
+  EXPECT_EQ(names({.ranks = {{7}}}), test::Cells{});
+  EXPECT_EQ(names({.ranks = {{rank_name(trace, trace.ranks.front())}}}), all);
+  EXPECT_EQ(names({.ranks = std::vector<std::int64_t>()}), test::Cells{});
+  EXPECT_EQ(names({.kinds = std::vector<trace::Kind>()}), test::Cells{});
   EXPECT_EQ(names({.steps = std::pair{9, 9}}), test::Cells{});
   for (const trace::Row row : {trace::Row{0}, trace::Row{1}}) {
     const std::string name(trace.name(trace.ranks.front(), row));
     EXPECT_EQ(names({.name = name}), test::Cells{name});
-    EXPECT_EQ(names({.kinds = {trace.ranks.front().events.kind[row]}, .name = name}), test::Cells{name});
+    EXPECT_EQ(names({.kinds = {{trace.ranks.front().events.kind[row]}}, .name = name}), test::Cells{name});
   }
   EXPECT_NE(events(trace, EventChoice{}).column("args"), nullptr);
   EXPECT_EQ(events(trace, {.args = false}).column("args"), nullptr);

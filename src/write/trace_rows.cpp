@@ -90,7 +90,7 @@ bool put_rank(const Trace& trace, const Rank& rank, RowSink& sink) {
   put_text_or_nothing(sink, rank.backend);
   sink.integer(rank.base_ns);
   sink.text(rank.reading.format);
-  sink.integer(rank.reading.events);
+  sink.integer(static_cast<std::int64_t>(rank.events.size()));
   sink.integer(rank.reading.complete ? 1 : 0);
   return sink.end_row();
 }

@@ -45,7 +45,7 @@ constexpr ColumnNote kRank[] = {
     {"backend", "TEXT", "backend of the collectives, e.g. nccl"},
     {"base_ns", "INTEGER", "Unix time of the file's time 0"},
     {"format", "TEXT", ""},
-    {"events", "INTEGER", "number of events read"},
+    {"events", "INTEGER", "number of its rows in event"},
     {"complete", "INTEGER", "1 if the file is complete, else 0"},
 };
 constexpr ColumnNote kStep[] = {
@@ -97,7 +97,7 @@ constexpr std::string_view kKernelView =
 constexpr ColumnNote kRanks[] = {
     {"rank", "INTEGER", ""},
     {"path", "TEXT", "path of the file"},
-    {"events", "INTEGER", "number of events read"},
+    {"events", "INTEGER", "number of its rows in event"},
     {"step_count", "INTEGER", ""},
     {"mean_step_ns", "REAL", "mean length of a step on the host"},
     {"kernel_count", "INTEGER", ""},

@@ -8,6 +8,7 @@
 #include <charconv>
 
 #include "base/text.h"
+#include "report/suggest.h"
 
 namespace stepscope::analyze {
 namespace {
@@ -79,10 +80,14 @@ Result<Scale> parse_scale(std::string_view text) {
   if (known != kWords.end() && !known->named && colon < left.size())
     return Error{fmt::format("'{}': {} takes no name", left, known->word), "", -1};
   if (known == kWords.end()) {
-    std::string words;
-    for (const Word& w : kWords)
-      words += fmt::format("{}{}{}", words.empty() ? "" : ", ", w.word, w.named ? ":NAME" : "");
-    return Error{fmt::format("'{}' is not one of {}", left, words), "", -1};
+    std::vector<std::string> words, with_names;
+    for (const Word& w : kWords) {
+      words.emplace_back(w.word);
+      with_names.push_back(fmt::format("{}{}", w.word, w.named ? ":NAME" : ""));
+    }
+    return Error{fmt::format("'{}' is not one of {}.{}", left, fmt::join(with_names, ", "),
+                             report::did_you_mean(left.substr(0, colon), words)),
+                 "", -1};
   }
   scale.what = known->what;
   if (!known->named) return scale;
