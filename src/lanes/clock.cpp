@@ -13,15 +13,15 @@ Time clamped(__int128 time) {
 Time unix_time(Time base, Time of_file) { return clamped(static_cast<__int128>(base) + of_file); }
 
 /// A rank's recording on the clock of all, before the origin is known.
-struct Recorded {
+struct RankOnClock {
   derive::ClockMap map;
   Time first = trace::kNoTime, last = trace::kNoTime;  ///< kNoTime without events
   bool apart = false;                                  ///< its clock is not aligned
   bool alone = false;                                  ///< and no other rank is recorded at the same time
 };
 
-Recorded recorded(const trace::Rank& rank, const derive::RankClock* clock) {
-  Recorded out;
+RankOnClock on_clock(const trace::Rank& rank, const derive::RankClock* clock) {
+  RankOnClock out;
   if (clock != nullptr) {
     out.apart = clock->state == derive::ClockState::apart;
     if (!out.apart) out.map = clock->fit.steady_map();
@@ -32,15 +32,15 @@ Recorded recorded(const trace::Rank& rank, const derive::RankClock* clock) {
   return out;
 }
 
-void find_alone(std::vector<Recorded>& ranks) {
-  std::vector<Recorded*> by_begin;
-  for (Recorded& rank : ranks)
+void find_alone(std::vector<RankOnClock>& ranks) {
+  std::vector<RankOnClock*> by_begin;
+  for (RankOnClock& rank : ranks)
     if (rank.first != trace::kNoTime) by_begin.push_back(&rank);
   std::sort(by_begin.begin(), by_begin.end(),
-            [](const Recorded* a, const Recorded* b) { return a->first < b->first; });
+            [](const RankOnClock* a, const RankOnClock* b) { return a->first < b->first; });
   Time reached = trace::kNoTime;  // by the ranks before
   for (std::size_t i = 0; i < by_begin.size(); ++i) {
-    Recorded& rank = *by_begin[i];
+    RankOnClock& rank = *by_begin[i];
     const bool meets_next = i + 1 < by_begin.size() && by_begin[i + 1]->first <= rank.last;
     rank.alone = rank.apart && rank.first > reached && !meets_next;
     reached = std::max(reached, rank.last);
@@ -59,10 +59,10 @@ Time ToRun::bent(Time of_file) const { return moved(map_(unix_time(base_, of_fil
 
 RunClock run_clock(const trace::Trace& trace, const std::vector<derive::RankClock>& clocks) {
   const bool several = trace.ranks.size() > 1;
-  std::vector<Recorded> ranks;
+  std::vector<RankOnClock> ranks;
   RunClock out;
   for (std::size_t q = 0; q < trace.ranks.size(); ++q) {
-    ranks.push_back(recorded(trace.ranks[q], several ? &clocks[q] : nullptr));
+    ranks.push_back(on_clock(trace.ranks[q], several ? &clocks[q] : nullptr));
     if (ranks[q].apart) {
       out.own.push_back(trace.ranks[q].rank);
       out.aligned = false;
@@ -72,11 +72,11 @@ RunClock run_clock(const trace::Trace& trace, const std::vector<derive::RankCloc
   }
   find_alone(ranks);
   Time origin = trace::kNoTime;
-  for (const Recorded& rank : ranks)
+  for (const RankOnClock& rank : ranks)
     if (rank.first != trace::kNoTime && !rank.alone)
       origin = origin == trace::kNoTime ? rank.first : std::min(origin, rank.first);
   for (std::size_t q = 0; q < ranks.size(); ++q) {
-    const Recorded& rank = ranks[q];
+    const RankOnClock& rank = ranks[q];
     const Time from = rank.alone || origin == trace::kNoTime ? rank.first : origin;
     out.of_rank.emplace_back(rank.map, trace.ranks[q].base_ns, from == trace::kNoTime ? 0 : from);
   }
