@@ -99,7 +99,8 @@ TEST(SqlViews, KernelsHaveTheirOpAndLaunch) {
 TEST(SqlViews, RanksHaveTheirSums) {
   EXPECT_EQ(
       csv("SELECT rank, events, step_count, mean_step_ns, kernel_count, kernel_ns FROM ranks", launched()),
-      "rank,events,step_count,mean_step_ns,kernel_count,kernel_ns\r\n0,8,1,100000,1,30000\r\n");
+      "rank,events,step_count,mean_step_ns,kernel_count,kernel_ns\r\n0,4,1,100000,1,30000\r\n");
+  EXPECT_EQ(csv("SELECT count(*) AS n FROM event", launched()), "n\r\n4\r\n");
 }
 
 }  // namespace
