@@ -272,7 +272,7 @@ class ReportFile {
 
 }  // namespace
 
-std::string report_file(std::shared_ptr<const trace::Trace> trace, const ReportFileOptions& options) {
+std::string report_file(const std::shared_ptr<const trace::Trace>& trace, const ReportFileOptions& options) {
   const OpenRun run(trace, options.paths);
   ReportFile file(*trace, options);
   file.take(

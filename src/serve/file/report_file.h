@@ -21,7 +21,7 @@ struct ReportFileOptions {
   Redaction redaction{};               ///< its host names are filled in
 };
 
-std::string report_file(std::shared_ptr<const trace::Trace> trace, const ReportFileOptions& options);
+std::string report_file(const std::shared_ptr<const trace::Trace>& trace, const ReportFileOptions& options);
 
 /// Of ranks that were read one by one: without a timeline. `heads` has no events.
 std::string report_file(report::Page page, const trace::Trace& heads, const ReportFileOptions& options);
