@@ -245,8 +245,7 @@ class InputEnd {
 
   void wait(std::function<void()> ended) {
     error_code error;
-    input_.assign(::dup(STDIN_FILENO), error);
-    if (error) return ended();  // a file or /dev/null, which ends at once
+    if (input_.assign(::dup(STDIN_FILENO), error)) return ended();  // a file or /dev/null, which ends at once
     ended_ = std::move(ended);
     read();
   }
