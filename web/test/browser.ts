@@ -76,6 +76,18 @@ export async function settled(page: Page) {
   await page.waitForTimeout(250);
 }
 
+/** Takes a picture in light and in dark, `name_MODE.png`, and returns what axe finds wrong in either. */
+export async function violationsInModes(page: Page, name: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.waitForTimeout(100); // until the canvas is drawn again
+    await page.screenshot({ path: `${SHOTS}/${name}_${colorScheme}.png` });
+    found.push(...(await axeViolations(page)).map((line) => `${colorScheme}: ${line}`));
+  }
+  return found;
+}
+
 /** What axe finds wrong, as lines. */
 export async function axeViolations(page: Page): Promise<string[]> {
   await page.evaluate(axe);
