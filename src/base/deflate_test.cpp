@@ -8,7 +8,7 @@ namespace {
 
 TEST(Deflate, IsInflatedToTheSameBytes) {
   std::string bytes;
-  for (int i = 0; i < 100'000; ++i) bytes += static_cast<char>(i * i >> 7);
+  for (unsigned i = 0; i < 100'000; ++i) bytes += static_cast<char>(i * i >> 7);
   for (const std::string& text : {std::string(), std::string("abc"), bytes}) {
     std::string packed = deflated(text), out(text.size() + 1, '\0');
     z_stream stream{};
