@@ -2,14 +2,18 @@
 
 #include <zlib.h>
 
+#include <limits>
+
 #include "base/check.h"
 
 namespace stepscope {
 
-std::string deflated(std::string_view bytes) {
-  constexpr int kRaw = -15, kMemory = 9;
+std::string deflated(std::string_view bytes, int level, Wrap wrap) {
+  constexpr int kWindow = 15, kMemory = 9;
+  CHECK(bytes.size() <= std::numeric_limits<uInt>::max());
   z_stream stream{};
-  CHECK(deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, kRaw, kMemory, Z_DEFAULT_STRATEGY) == Z_OK);
+  CHECK(deflateInit2(&stream, level, Z_DEFLATED, wrap == Wrap::gzip ? kWindow + 16 : -kWindow, kMemory,
+                     Z_DEFAULT_STRATEGY) == Z_OK);
   std::string out(deflateBound(&stream, static_cast<uLong>(bytes.size())), '\0');
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
   stream.avail_in = static_cast<uInt>(bytes.size());

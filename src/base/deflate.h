@@ -1,12 +1,15 @@
-// Raw deflate (RFC 1951), compressed well: for files that are sent.
+// Deflate (RFC 1951) by zlib.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace stepscope {
 
-/// Less than 4 GiB.
-std::string deflated(std::string_view bytes);
+enum class Wrap : std::uint8_t { none, gzip };
+
+/// `bytes`: less than 4 GiB. `level`: 1, fast, to 9, small.
+std::string deflated(std::string_view bytes, int level = 9, Wrap wrap = Wrap::none);
 
 }  // namespace stepscope

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/deflate.h"
 
 #ifdef STEPSCOPE_HAVE_ISAL
 #include <isa-l/igzip_lib.h>
@@ -273,19 +274,7 @@ std::string gzip_member(std::string_view text) {
 
 #else
 
-std::string gzip_member(std::string_view text) {
-  z_stream stream{};
-  CHECK(deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
-  std::string out(deflateBound(&stream, static_cast<uLong>(text.size())), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  CHECK(deflate(&stream, Z_FINISH) == Z_STREAM_END);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
+std::string gzip_member(std::string_view text) { return deflated(text, 1, Wrap::gzip); }
 
 #endif
 

@@ -46,6 +46,8 @@ TEST(RunClock, RanksAreOnOneClockByTheEndsOfTheirCollectives) {
   for (int kernel = 1; kernel < 10; kernel += 2)
     EXPECT_EQ(json_at(*timeline.event(0, kernel), "/end"), json_at(*timeline.event(1, kernel), "/end"));
   EXPECT_EQ(json_at(*timeline.event(1, 1), "/start"), "88000");
+  EXPECT_EQ(json_at(summary, "/ranks"), R"([{"rank":0,"begin":0,"rate":1},{"rank":1,"begin":0,"rate":1}])")
+      << "both launch at 2 µs of the common clock";
 }
 
 TEST(RunClock, ACollectiveLinksToTheOtherRanks) {
@@ -64,6 +66,7 @@ TEST(RunClock, RanksWithoutACommonClockKeepTheirs) {
         test::open_ranks({fmt::format(fmt::runtime(op), 10), fmt::format(fmt::runtime(op), second)});
     const Timeline timeline(trace);
     EXPECT_EQ(json_at(timeline.summary(), "/clock"), R"({"aligned":false,"error_ns":0,"own":[0,1]})");
+    EXPECT_EQ(json_at(timeline.summary(), "/ranks/1/begin"), json_at(*timeline.event(1, 0), "/start"));
     return Lines{json_at(*timeline.event(0, 0), "/start"), json_at(*timeline.event(1, 0), "/start"),
                  json_at(timeline.summary(), "/end")};
   };

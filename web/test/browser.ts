@@ -53,8 +53,8 @@ async function watchedPage(browser: Browser, colorScheme: 'light' | 'dark', own:
   return watched;
 }
 
-export async function openPage(browser: Browser, site: Site, address: string, colorScheme: 'light' | 'dark' = 'light'): Promise<Watched> {
-  const watched = await watchedPage(browser, colorScheme, site.origin);
+export async function openPage(browser: Browser, site: Site, address: string): Promise<Watched> {
+  const watched = await watchedPage(browser, 'light', site.origin);
   await watched.page.goto(`${site.origin}#${address}${address.includes('?') ? '&' : '?'}${site.fragment}`);
   await settled(watched.page);
   return watched;

@@ -5,12 +5,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <variant>
 
 #include "base/text.h"
-#include "report/utf8.h"
+#include "read/json_text.h"
 #include "serve/ascii.h"
 
 namespace stepscope::serve {
@@ -134,32 +133,8 @@ std::string without_hosts(std::string text, const std::vector<std::string>& host
 
 /// The text of a JSON literal, whose quotes are cut off.
 std::string unescaped(std::string_view literal) {
-  constexpr std::string_view kLetters = "nrtbf", kMeant = "\n\r\t\b\f";
   std::string out;
-  char32_t high = 0;
-  for (std::size_t at = 0; at < literal.size(); ++at) {
-    if (literal[at] != '\\' || at + 1 == literal.size()) {
-      out += literal[at];
-      continue;
-    }
-    const char c = literal[++at];
-    if (c != 'u') {
-      const std::size_t meant = kLetters.find(c);
-      out += meant == kLetters.npos ? c : kMeant[meant];
-      continue;
-    }
-    std::uint32_t code = 0;
-    const std::size_t from = std::min(at + 1, literal.size()), to = std::min(at + 5, literal.size());
-    std::from_chars(literal.data() + from, literal.data() + to, code, 16);
-    at = to - 1;
-    if (code >= 0xD800 && code < 0xDC00) {
-      high = code;
-    } else {
-      const bool pairs = high != 0 && code >= 0xDC00 && code < 0xE000;
-      append_utf8(out, pairs ? 0x10000 + ((high - 0xD800) << 10) + (code - 0xDC00) : code);
-      high = 0;
-    }
-  }
+  read::unescape(literal, out);
   return out;
 }
 

@@ -225,8 +225,7 @@ class ReportFile {
     if (exact < recorded.end())
       left_out_.push_back(fmt::format(
           "Its timeline has {} of {} events, those of {} of {}; the rest is drawn from coarse tiles, as all "
-          "do "
-          "not fit into --max-size.",
+          "do not fit into --max-size.",
           count_words(events.events), count_words(all), report::format_value(exact, report::Unit::ns),
           report::format_value(recorded.end(), report::Unit::ns)));
     if (redaction_.args)
