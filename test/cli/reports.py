@@ -104,8 +104,11 @@ class Reports(Folder):
 
     def test_options_of_a_file(self):
         path = self.path("small.html")
-        code, _, _ = run("report", self.trace, "-o", path, "--max-size", "1kB", "--redact", "paths,hosts,args")
+        code, _, said = run("report", self.trace, "-o", path, "--max-size", "1kB", "--redact", "paths,hosts,args")
         self.assertEqual(code, 0)
+        self.assertIn("the file exceeds --max-size", said)
+        code, _, said = run("report", self.trace, "-o", self.path("large.html"))
+        self.assertEqual((code, "exceeds" in said), (0, False))
         with open(path, encoding="utf-8") as file:
             self.assertIn("Its timeline is left out", file.read())
         for words, told in ((("--max-size", "many"), "is not a size"), (("--redact", "names"), "none of paths, hosts and args")):

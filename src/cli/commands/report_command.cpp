@@ -1,9 +1,12 @@
+#include <fmt/format.h>
+
 #include <memory>
 #include <utility>
 
 #include "advise/page.h"
 #include "cli/by_rank.h"
 #include "cli/present.h"
+#include "report/units.h"
 #include "serve/file/report_file.h"
 
 namespace stepscope::cli {
@@ -19,12 +22,23 @@ serve::ReportFileOptions file_options(const Call& call, const advise::PageOption
   return file;
 }
 
+int put_file(const Call& call, const serve::ReportFileOptions& options, const std::string& html) {
+  const auto size = static_cast<std::int64_t>(html.size());
+  if (size > options.max_size)
+    say(
+        fmt::format("the file exceeds --max-size: the report without its timeline takes {}; a smaller --top "
+                    "makes it smaller",
+                    report::format_value(size, report::Unit::bytes)));
+  return put(call, html);
+}
+
 int report_together(const Call& call, const advise::PageOptions& options) {
   auto trace = open_trace(call, call.words);
   if (!trace) return fail(trace.error());
   if (format_of(call) != "html") return print(call, advise::page_of(*trace, options));
-  return put(call, serve::report_file(std::make_shared<const trace::Trace>(std::move(*trace)),
-                                      file_options(call, options)));
+  const auto file = file_options(call, options);
+  return put_file(call, file,
+                  serve::report_file(std::make_shared<const trace::Trace>(std::move(*trace)), file));
 }
 
 int report_by_rank(const Call& call, const advise::PageOptions& options) {
@@ -36,7 +50,8 @@ int report_by_rank(const Call& call, const advise::PageOptions& options) {
   auto page = advise::page_of(std::move(ranks), options);
   if (!page) return fail(page.error());
   if (format_of(call) != "html") return print(call, *page);
-  return put(call, serve::report_file(std::move(*page), heads, file_options(call, options)));
+  const auto file = file_options(call, options);
+  return put_file(call, file, serve::report_file(std::move(*page), heads, file));
 }
 
 /// The error of a flag that makes no sense, else "".
