@@ -100,8 +100,8 @@ function asksForCommands(event: KeyboardEvent): boolean {
   return event.key === '>' && (inSearch || !typing(target));
 }
 
-let leader = 0;
 const LEADER_MS = 1500;
+let leader = -Infinity;
 
 /** Keys that work on every page. */
 function onKey(event: KeyboardEvent) {
@@ -114,7 +114,7 @@ function onKey(event: KeyboardEvent) {
   if (typing(event.target) || event.defaultPrevented) return;
   const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
   if (plain && event.timeStamp - leader < LEADER_MS) {
-    leader = -LEADER_MS;
+    leader = -Infinity;
     const page = PAGES.find((one) => one.key === event.key);
     if (page !== undefined) {
       follow(hrefBack(page.id));
