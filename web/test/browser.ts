@@ -76,6 +76,9 @@ export async function settled(page: Page) {
   await page.waitForTimeout(250);
 }
 
+/** Until nothing matches any more. */
+export const gone = (page: Page, selector: string): Promise<void> => page.locator(selector).first().waitFor({ state: 'detached' });
+
 /** Takes a picture in light and in dark, `name_MODE.png`, and returns what axe finds wrong in either. */
 export async function violationsInModes(page: Page, name: string): Promise<string[]> {
   const found: string[] = [];
@@ -83,17 +86,23 @@ export async function violationsInModes(page: Page, name: string): Promise<strin
     await page.emulateMedia({ colorScheme });
     await page.waitForTimeout(100); // until the canvas is drawn again
     await page.screenshot({ path: `${SHOTS}/${name}_${colorScheme}.png` });
-    found.push(...(await axeViolations(page)).map((line) => `${colorScheme}: ${line}`));
+    const rules = colorScheme === 'light' ? undefined : ['color-contrast']; // the rest does not depend on colours
+    found.push(...(await axeViolations(page, rules)).map((line) => `${colorScheme}: ${line}`));
   }
   return found;
 }
 
-/** What axe finds wrong, as lines. */
-export async function axeViolations(page: Page): Promise<string[]> {
+/** What axe finds wrong in what shows, as lines. `rules`: all, if undefined. */
+export async function axeViolations(page: Page, rules?: string[]): Promise<string[]> {
   await page.evaluate(axe);
-  return page.evaluate(async () => {
-    const { axe } = window as unknown as { axe: { run(where: Document): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> } };
-    const { violations } = await axe.run(document);
+  return page.evaluate(async (runOnly) => {
+    interface Violation { id: string; nodes: { html: string; failureSummary: string }[] }
+    const { axe } = window as unknown as { axe: { run(where: Document, how: object): Promise<{ violations: Violation[] }> } };
+    // Axe walks what is hidden as well, and a report's static page is large.
+    const hidden = [...document.body.children].filter((one) => one.id === 'static' && !one.checkVisibility());
+    for (const one of hidden) one.remove();
+    const { violations } = await axe.run(document, { resultTypes: ['violations'], ...(runOnly ? { runOnly } : {}) });
+    document.body.append(...hidden);
     return violations.map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((node) => `${node.html.slice(0, 160)} — ${node.failureSummary}`).join(' | ')}`);
-  });
+  }, rules);
 }

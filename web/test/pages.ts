@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Browser, Page } from 'playwright-core';
 import { PAGES } from '../src/words/pages.ts';
-import { axeViolations, listRuns, openPage, settled, SHOTS, startBrowser, startSite, violationsInModes } from './browser.ts';
+import { axeViolations, gone, listRuns, openPage, settled, SHOTS, startBrowser, startSite, violationsInModes } from './browser.ts';
 
 const site = await startSite();
 const runs = await listRuns(site);
@@ -55,7 +55,7 @@ test('every page can be reached by keys alone', async () => {
   expect(await page.locator('dialog[open] h2').innerText()).toContain('Keys');
   expect(await axeViolations(page)).toEqual([]);
   await page.keyboard.press('Escape');
-  expect(await page.locator('dialog[open]').count()).toBe(0);
+  await gone(page, 'dialog[open]');
   expect(errors).toEqual([]);
   await page.close();
 });
@@ -215,7 +215,7 @@ test('commands open a page, an analysis and a step', async () => {
   await page.keyboard.press('>');
   await page.locator('.palette input:focus').waitFor();
   await page.keyboard.press('Escape');
-  expect(await page.locator('.palette[open]').count()).toBe(0);
+  await gone(page, '.palette[open]');
   expect(errors).toEqual([]);
   await page.close();
 });
@@ -237,9 +237,9 @@ test('a flame graph is walked by keys, and shows the callers of a name', async (
   const whole = await page.locator('.flame-words').innerText();
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
-  expect(await page.locator('.flame-words').innerText()).not.toBe(whole);
+  await expect.poll(() => page.locator('.flame-words').innerText()).not.toBe(whole);
   await page.getByText('Callers and callees').click();
-  expect(await page.locator('.frames-box').count()).toBeGreaterThan(0);
+  await page.locator('.frames-box').first().waitFor();
   expect(await axeViolations(page)).toEqual([]);
   await page.screenshot({ path: `${SHOTS}/callers.png` });
   expect(errors).toEqual([]);

@@ -9,7 +9,7 @@ import { Absent } from '../src/data/source.ts';
 import { BUCKETS } from '../src/data/tile.ts';
 import { wholeLevel } from '../src/timeline/view.ts';
 import { PAGES } from '../src/words/pages.ts';
-import { openFile, settled, SHOTS, startBrowser, violationsInModes } from './browser.ts';
+import { axeViolations, openFile, settled, SHOTS, startBrowser, violationsInModes } from './browser.ts';
 import { blocksOf, removeFiles, SAMPLES, served, writeReport } from './program.ts';
 
 const SLOW = `${SAMPLES}generated_slow_input.json.gz`;
@@ -227,6 +227,7 @@ test('the static page is what paper shows, and what shows without scripts', asyn
   expect(await page.locator('.topbar').isVisible()).toBe(false);
   await page.screenshot({ path: `${SHOTS}/report_paper.png` });
   expect(await shades(page)).toEqual(['rgb(255, 255, 255)', 'rgb(22, 25, 29)']);
+  expect(await axeViolations(page)).toEqual([]);
   await page.close();
   const context = await browser.newContext({ javaScriptEnabled: false });
   const plain = await context.newPage();

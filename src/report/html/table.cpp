@@ -74,7 +74,7 @@ void put_head(std::string& out, const std::vector<Cells>& all, const Table& tabl
   for (const Cells& cells : all) {
     out += fmt::format("<th scope=\"col\" class=\"{}\">{}</th>", cells.css(),
                        escaped(heading(*cells.column, table.columns)));
-    if (cells.most > 0) out += "<th></th>";
+    if (cells.most > 0) out += "<td></td>";
   }
   out += "</tr></thead>\n";
 }
