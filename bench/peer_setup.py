@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,6 +63,8 @@ class Peers:
                 return
         for peer in wanted:
             self.install(peer)
+            if peer.key == "hta":
+                self.fetch_hta_tests(peer)
         self.versions = self.installed()
 
     def install(self, peer):
@@ -106,21 +109,44 @@ class Peers:
             return None
         return program
 
+    def fetch_hta_tests(self, peer):
+        """Extracts the tests from HTA's source archive."""
+        folder = self.cache / "hta-tests"
+        if folder.exists():
+            return
+        with tempfile.TemporaryDirectory() as where:
+            failed = self.source_archive(peer.package, where)
+            archives = list(Path(where).glob("*.tar.gz"))
+            if not archives:
+                self.missing["hta-tests"] = failed or "no source archive came"
+                return
+            found = files_of(archives[0], r"[^/]+/tests/\w+\.py")
+        folder.mkdir(parents=True)
+        for name, content in found.items():
+            (folder / name).write_bytes(content)
+
+    def source_archive(self, package, folder):
+        return attempt([str(self.python), "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:", "-d", str(folder), package])
+
     def fetch_simdjson(self, folder):
         """Extracts only these two files from the package's source archive; returns why it failed, or "" if it did not."""
         if (folder / "simdjson.cpp").exists() and (folder / "simdjson.h").exists():
             return ""
-        failed = attempt([str(self.python), "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:",
-                          "-d", str(folder), SIMDJSON_PACKAGE])
+        failed = self.source_archive(SIMDJSON_PACKAGE, folder)
         archives = sorted(folder.glob("*.tar.gz"))
         if not archives:
             return failed or "no source archive came"
-        with tarfile.open(archives[-1]) as archive:
-            for member in archive.getmembers():
-                if member.isfile() and re.fullmatch(r"[^/]+/vendor/simdjson\.(h|cpp)", member.name):
-                    (folder / os.path.basename(member.name)).write_bytes(archive.extractfile(member).read())
+        for name, content in files_of(archives[-1], r"[^/]+/vendor/simdjson\.(h|cpp)").items():
+            (folder / name).write_bytes(content)
         wanted = folder / "simdjson.h", folder / "simdjson.cpp"
         return "" if all(path.exists() for path in wanted) else "the source archive does not hold simdjson"
+
+
+def files_of(archive, pattern):
+    """The contents of an archive's files whose path matches, by base name."""
+    with tarfile.open(archive) as opened:
+        return {os.path.basename(member.name): opened.extractfile(member).read() for member in opened.getmembers()
+                if member.isfile() and re.fullmatch(pattern, member.name)}
 
 
 def imports_of(program):

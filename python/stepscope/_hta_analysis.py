@@ -52,9 +52,9 @@ class TraceAnalysis(Devices):
         return self._durations(frame).sort_values(["rank", "name"], ignore_index=True)
 
     def get_gpu_kernels_with_user_annotations(self, rank: int, expand_names: bool = True,
-                                              shorten_names: bool = True) -> Optional[pd.DataFrame]:
+                                              shortern_names: bool = True) -> Optional[pd.DataFrame]:
         """Device events, each with the shortest overlapping range on its stream; None if the trace has none. Names are
-        texts, not ids of HTA's symbol table, so `expand_names` only adds HTA's s_ columns."""
+        texts, not ids of HTA's symbol table, so `expand_names` only adds HTA's s_ columns. `shortern_names` is spelled as in HTA."""
         events = self._tables("user_annotations")[1]
         events = events[events["rank"] == rank].reset_index(drop=True)
         if events.empty:
@@ -63,7 +63,7 @@ class TraceAnalysis(Devices):
         out = self.get_trace_df(rank).set_index("index", drop=False).loc[events["event"]]
         out["user_annotation"] = annotation.to_numpy()
         if expand_names:
-            out["s_name"] = [shorten_name(n) for n in out["name"]] if shorten_names else out["name"]
+            out["s_name"] = [shorten_name(n) for n in out["name"]] if shortern_names else out["name"]
             out["s_cat"] = out["cat"]
             out["s_user_annotation"] = out["user_annotation"]
         return out.reset_index(drop=True)

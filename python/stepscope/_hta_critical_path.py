@@ -52,6 +52,15 @@ class CPGraph:
             out[column] = of_events[column].to_numpy()
         return out.assign(bound_by=bound)
 
+    @property
+    def nodes(self) -> List[Node]:
+        """The nodes of the path; HTA's graph has those of all events."""
+        return self.critical_path_nodes
+
+    def critical_path(self) -> bool:
+        """True: the path is known since `critical_path_analysis`."""
+        return True
+
     def to_networkx(self) -> Any:
         """The path as a networkx.DiGraph: a node per (event, end), edges with weight (us) and type. Edges off the path are not kept:
         `edges_by_type` counts them."""

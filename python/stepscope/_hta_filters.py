@@ -31,7 +31,8 @@ def _name_column(df: pd.DataFrame) -> str:
 
 
 class Filter(abc.ABC):
-    """A filter is called with a frame. `symbol_table` is accepted for compatibility with HTA; names are texts here."""
+    """A filter is called with a frame. Names are texts here; of `symbol_table`, only whether there is one matters, and only to
+    GPUKernelFilter and CPUOperatorFilter."""
 
     @abc.abstractmethod
     def __call__(self, df: pd.DataFrame, symbol_table: Any = None) -> pd.DataFrame:
@@ -142,17 +143,25 @@ class ZeroDurationFilter(Filter):
 
 
 class GPUKernelFilter(Filter):
-    """Events on streams above 0, as in HTA."""
+    """Events on streams above 0, as in HTA; with a `symbol_table`, also waits of the device that have no stream."""
 
     def __call__(self, df: pd.DataFrame, symbol_table: Any = None) -> pd.DataFrame:
-        return df[df["stream"] > 0] if _has(df, "stream") else df
+        if not _has(df, "stream"):
+            return df
+        return df[(df["stream"] > 0) | _waits_of_device(df)] if symbol_table is not None else df[df["stream"] > 0]
 
 
 class CPUOperatorFilter(Filter):
-    """Events of the host."""
+    """Events without a stream; with a `symbol_table`, without waits of the device."""
 
     def __call__(self, df: pd.DataFrame, symbol_table: Any = None) -> pd.DataFrame:
-        return df[df["stream"] == -1] if _has(df, "stream") else df
+        if not _has(df, "stream"):
+            return df
+        return df[(df["stream"] == -1) & ~_waits_of_device(df)] if symbol_table is not None else df[df["stream"] == -1]
+
+
+def _waits_of_device(df: pd.DataFrame) -> "pd.Series[bool]":
+    return df["name"].isin(["Event Sync", "Context Sync"])
 
 
 class MemCopyEventFilter(Filter):

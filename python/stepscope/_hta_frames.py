@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
 import pandas as pd
 
 from . import Report
 from ._hta_critical_path import in_us as _us
-from ._trace import Trace, open_ranks
+from ._hta_names import SymbolTable, shorten_name
+from ._trace import Trace as Recording
+from ._trace import open_ranks
 from ._trace import open as open_trace
 
 TraceFiles = Union[Mapping[int, str], Sequence[str], str, None]
@@ -44,7 +46,7 @@ class Frames:
         return files
 
     @staticmethod
-    def _opened(paths: Any) -> Trace:
+    def _opened(paths: Any) -> Recording:
         """Warns of all that was found out about several files together."""
         trace = open_trace(paths)
         if len(trace.ranks) > 1 or not isinstance(paths, list) or len(paths) > 1:
@@ -146,10 +148,17 @@ class Frames:
 
 
 class HtaTrace:
-    """What HTA's Trace tells about the ranks; `TraceAnalysis.t` is one. There is no symbol table: names are texts."""
+    """What HTA's Trace tells about the ranks; `TraceAnalysis.t` is one. Names and categories are texts, which are also the ids of its
+    symbol table."""
 
     def __init__(self, frames: Frames) -> None:
         self._frames = frames
+        self._decoded: Optional[Callable[[str], str]] = None
+        self.symbol_table = SymbolTable()
+
+    def decode_symbol_ids(self, use_shorten_name: bool = True, create_new_columns: bool = True) -> None:
+        """Frames get the columns s_name and s_cat."""
+        self._decoded = shorten_name if use_shorten_name else str
 
     @property
     def trace_files(self) -> dict[int, str]:
@@ -179,9 +188,14 @@ class HtaTrace:
 
     def get_trace(self, rank: int) -> pd.DataFrame:
         """A copy of `TraceAnalysis.get_trace_df(rank)`."""
-        return self._frames.get_trace_df(rank)
+        frame = self._frames.get_trace_df(rank)
+        if self._decoded is not None:
+            frame["s_name"] = frame["name"].map(self._decoded)
+            frame["s_cat"] = frame["cat"]
+        return frame
 
-    get_trace_df = get_trace
+    def get_trace_df(self, rank: int) -> pd.DataFrame:
+        return self.get_trace(rank)
 
     def get_all_traces(self) -> dict[int, pd.DataFrame]:
         return {rank: self.get_trace(rank) for rank in self.get_ranks()}
@@ -190,6 +204,32 @@ class HtaTrace:
         """From the start of the first event to the start of the last, us."""
         starts = self.get_trace(rank)["ts"]
         return int(starts.max() - starts.min())
+
+
+class Trace(HtaTrace):
+    """HTA's Trace, from the same arguments as TraceAnalysis. Until `align_and_filter_trace` is called it has all steps, and times as
+    recorded."""
+
+    def __init__(self, trace_files: TraceFiles = None, trace_dir: str = "/tmp/trace") -> None:
+        super().__init__(Frames(trace_files, trace_dir, include_last_profiler_step=True))
+        self._asked = (trace_files, trace_dir)
+        self._aligned = False
+
+    def parse_traces(self, max_ranks: int = -1, use_multiprocessing: bool = True, use_memory_profiling: bool = True) -> None:
+        """Nothing is left to do: files are read when they are asked about, all of them, on all cores."""
+
+    def align_and_filter_trace(self, include_last_profiler_step: bool = False) -> None:
+        """Times count from the earliest event of all ranks, and the last step is dropped."""
+        self._aligned = True
+        if not include_last_profiler_step:
+            self._frames = Frames(*self._asked)
+
+    def get_trace(self, rank: int) -> pd.DataFrame:
+        frame = super().get_trace(rank)
+        if not self._aligned:
+            frame["ts"] += self.min_ts
+            frame["end"] += self.min_ts
+        return frame
 
 
 def _without_copies(folder: str) -> Any:

@@ -23,12 +23,12 @@ from ._hta_filters import (AfterOperatorFilter, BeforeOperatorFilter, CombinedOp
                            IterationIndexFilter, MemCopyEventFilter, NameFilter, NameIdColumnFilter,
                            NameStringColumnFilter, OperatorFilter, OperatorFilterMethod, QueryFilter, RankFilter,
                            TimeRangeFilter, UnderOperatorFilter, ZeroDurationFilter)
-from ._hta_frames import TraceFiles
+from ._hta_frames import Trace, TraceFiles
 from ._hta_names import shorten_name
 
 __all__ = ["AfterOperatorFilter", "BeforeOperatorFilter", "CPGraph", "CPUOperatorFilter", "CombinedOperatorFilter",
            "CompositeFilter", "DeviceType", "Filter", "FirstIterationFilter", "GPUKernelFilter", "IterationFilter",
            "IterationIndexFilter", "LabeledTrace", "MemCopyEventFilter", "NameFilter", "NameIdColumnFilter",
            "NameStringColumnFilter", "OperatorFilter", "OperatorFilterMethod", "QueryFilter", "RankFilter",
-           "TimeRangeFilter", "TimeSeriesTypes", "TraceAnalysis", "TraceDiff", "TraceFiles", "UnderOperatorFilter", "ZeroDurationFilter",
+           "TimeRangeFilter", "TimeSeriesTypes", "Trace", "TraceAnalysis", "TraceDiff", "TraceFiles", "UnderOperatorFilter", "ZeroDurationFilter",
            "restore_cpgraph", "shorten_name"]

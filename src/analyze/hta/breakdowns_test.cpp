@@ -49,6 +49,17 @@ TEST(Breakdowns, OfADevicesTime) {
   EXPECT_EQ(hta_column(trace, "steps", 2, "hidden"), Cells{"10000"});
 }
 
+// Of 10.1 to 11.6 no whole microsecond is left, yet HTA's time begins at 11 with it.
+TEST(Breakdowns, TimeBeginsWithAnEventThatRoundsToNothing) {
+  const trace::Trace trace = test::open_events(R"J(
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaMemcpyAsync", "pid": 5, "tid": 5, "ts": 5, "dur": 1, "args": {"correlation": 1}},
+{"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD (Pinned -> Device)", "pid": 0, "tid": 7, "ts": 10.1, "dur": 1.5, "args": {"device": 0, "stream": 7, "correlation": 1}},
+{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 60, "dur": 20, "args": {"device": 0, "stream": 7, "correlation": 2}}
+)J");
+  EXPECT_EQ(hta_column(trace, "steps", 0, "total"), Cells{"69000"});
+  EXPECT_EQ(hta_column(trace, "steps", 0, "idle"), Cells{"49000"});
+}
+
 // HTA pairs launches by their correlation, wherever they are in the file; its queues leave out the first
 // event.
 TEST(Breakdowns, FirstEventOfTheFileIsALaunchLikeOthers) {

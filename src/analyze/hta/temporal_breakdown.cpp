@@ -40,13 +40,15 @@ struct Overlap {
   double hidden_share;
 };
 
-/// From the first device event's start to the last device event's end.
-Interval hull_of(const IntervalSet& busy) {
-  return busy.empty() ? Interval{} : Interval{busy.parts().front().begin, busy.parts().back().end};
+/// From the first device event's start to the last device event's end, also of events that last 0 or, once rounded, -1 us.
+Time whole_of(const DeviceSpans& of) {
+  if (of.spans.empty()) return 0;
+  const auto first = std::ranges::min(of.spans, {}, &DeviceSpan::start).start;
+  return std::max<Time>(0, std::ranges::max(of.spans, {}, &DeviceSpan::end).end - first);
 }
 
 Breakdown breakdown_of(const DeviceSpans& of) {
-  const Time whole = hull_of(covered(of)).length(), computing = covered_length(of, KernelType::computation);
+  const Time whole = whole_of(of), computing = covered_length(of, KernelType::computation);
   const Time idling = whole - covered_length(of), rest = whole - computing - idling;
   return {of.rank->rank,       whole, computing, rest, idling, ratio(computing, whole), ratio(rest, whole),
           ratio(idling, whole)};
