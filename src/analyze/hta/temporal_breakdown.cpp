@@ -40,7 +40,8 @@ struct Overlap {
   double hidden_share;
 };
 
-/// From the first device event's start to the last device event's end, also of events that last 0 or, once rounded, -1 us.
+/// From the first device event's start to the last device event's end, also of events that last 0 or, once
+/// rounded, -1 us.
 Time whole_of(const DeviceSpans& of) {
   if (of.spans.empty()) return 0;
   const auto first = std::ranges::min(of.spans, {}, &DeviceSpan::start).start;
