@@ -19,16 +19,16 @@ std::vector<std::string> asked_steps(const CountedSteps& counted) {
   return out;
 }
 
-TableSamples* table_titled(std::vector<TableSamples>& tables, const std::string& title) {
-  const auto found = std::find_if(tables.begin(), tables.end(),
-                                  [&](const TableSamples& t) { return t.shape().title == title; });
+TableSamples* one_like(std::vector<TableSamples>& tables, const report::Table& table) {
+  const auto found =
+      std::ranges::find_if(tables, [&](const TableSamples& one) { return alike(one.shape(), table); });
   return found == tables.end() ? nullptr : &*found;
 }
 
 void add_tables(const report::Report& report, std::vector<TableSamples>& tables) {
   for (const report::Table& table : report.tables) {
     if (table.rows() == 0 || !joins(table)) continue;
-    TableSamples* into = table_titled(tables, table.title);
+    TableSamples* into = one_like(tables, table);
     (into != nullptr ? *into : tables.emplace_back()).add(table);
   }
 }
@@ -76,11 +76,11 @@ std::vector<report::Report> analysis_differences(const trace::Trace& a, const tr
       report.tables.push_back(difference(of_table_a, of_table_b, of_a.steps, of_b.steps, step));
     };
     for (const TableSamples& table : of_a.tables[i]) {
-      const TableSamples* same = table_titled(of_b.tables[i], table.shape().title);
+      const TableSamples* same = one_like(of_b.tables[i], table.shape());
       add(table, same == nullptr ? none : *same);
     }
     for (const TableSamples& table : of_b.tables[i])
-      if (table_titled(of_a.tables[i], table.shape().title) == nullptr) add(none, table);
+      if (one_like(of_a.tables[i], table.shape()) == nullptr) add(none, table);
     if (!report.tables.empty()) out.push_back(std::move(report));
   }
   return out;

@@ -32,6 +32,16 @@ std::string key_text(const Column& column, std::size_t row) {
   return number == std::trunc(number) ? fmt::format("{:.0f}", number) : fmt::format("{:g}", number);
 }
 
+/// Of each column, the position of the one with its name in `among`; among.size() if there is none.
+std::vector<std::size_t> positions(const std::vector<const Column*>& columns,
+                                   const std::vector<const Column*>& among) {
+  std::vector<std::size_t> out;
+  for (const Column* column : columns)
+    out.push_back(
+        static_cast<std::size_t>(std::ranges::find(among, column->name, &Column::name) - among.begin()));
+  return out;
+}
+
 /// A row on one side; nullptr: it is not there.
 using Side = const TableSamples::Row*;
 
@@ -63,12 +73,13 @@ void add_column(Table& out, const Column& column, const char* ending, Role role,
   for (const Joined& row : rows) values.push_back(cell(row));
 }
 
-void add_number(Table& out, const Column& column, const std::vector<Joined>& rows, std::size_t at) {
-  const auto of_a = [&](const Joined& row) { return mean_of_side(row.a, at); };
-  const auto of_b = [&](const Joined& row) { return mean_of_side(row.b, at); };
-  add_column(out, column, "_a", at == 0 ? Role::value : Role::detail, rows, of_a);
-  add_column(out, column, "_b", at == 0 ? Role::value : Role::detail, rows, of_b);
-  add_column(out, column, "_change", at == 0 ? Role::change : Role::detail, rows,
+void add_number(Table& out, const Column& column, const std::vector<Joined>& rows, std::size_t at_a,
+                std::size_t at_b, bool is_first) {
+  const auto of_a = [&](const Joined& row) { return mean_of_side(row.a, at_a); };
+  const auto of_b = [&](const Joined& row) { return mean_of_side(row.b, at_b); };
+  add_column(out, column, "_a", is_first ? Role::value : Role::detail, rows, of_a);
+  add_column(out, column, "_b", is_first ? Role::value : Role::detail, rows, of_b);
+  add_column(out, column, "_change", is_first ? Role::change : Role::detail, rows,
              [&](const Joined& row) { return of_b(row) - of_a(row); });
 }
 
@@ -83,6 +94,18 @@ bool joins(const Table& table) {
     keyed = true;
   }
   return keyed && !compared_columns(table).empty();
+}
+
+bool alike(const Table& a, const Table& b) {
+  const auto keys_of = [](const Table& table) {
+    std::vector<std::string> keys;
+    for (const Column& column : table.columns)
+      if (is_key(column)) keys.push_back(column.name);
+    return keys;
+  };
+  const auto numbers_a = compared_columns(a), numbers_b = compared_columns(b);
+  return a.title == b.title && keys_of(a) == keys_of(b) && !numbers_a.empty() && !numbers_b.empty() &&
+         numbers_a[0]->name == numbers_b[0]->name;
 }
 
 std::vector<const Column*> compared_columns(const Table& table) {
@@ -101,7 +124,8 @@ void TableSamples::add(const Table& table) {
     shape_ = table;
     report::cut(shape_, 1);
   }
-  const std::vector<const Column*> numbers = compared_columns(table);
+  const std::vector<const Column*> numbers = compared_columns(table), kept = compared_columns(shape_);
+  const std::vector<std::size_t> at = positions(numbers, kept);
   const Column* depth = depth_of(table);
   std::vector<std::string> path;
   std::map<std::string, std::size_t> seen;
@@ -123,24 +147,33 @@ void TableSamples::add(const Table& table) {
     const std::size_t again = seen[key]++;  // rows with equal keys are numbered in order
     if (again > 0) key += std::to_string(again);
     Row& into = rows_.try_emplace(std::move(key), std::move(found)).first->second;
-    into.values.resize(numbers.size());
+    into.values.resize(kept.size());
     for (std::size_t i = 0; i < numbers.size(); ++i)
-      if (!numbers[i]->missing(row)) into.values[i].push_back(report::number_at(*numbers[i], row));
+      if (at[i] < kept.size() && !numbers[i]->missing(row))
+        into.values[at[i]].push_back(report::number_at(*numbers[i], row));
   }
 }
 
 Table difference(const TableSamples& a, const TableSamples& b, std::size_t steps_a, std::size_t steps_b,
                  double step) {
-  const Table& shape = a.shape().columns.empty() ? b.shape() : a.shape();
+  const bool only_b = a.shape().columns.empty(), only_a = b.shape().columns.empty();
+  const Table& shape = only_b ? b.shape() : a.shape();
   Table out{shape.title, report::Shape::table, {}};
-  const std::vector<const Column*> numbers = compared_columns(shape);
+  const std::vector<const Column*> its_own = compared_columns(shape),
+                                   of_other = compared_columns(only_a ? a.shape() : b.shape());
+  std::vector<const Column*> numbers;
+  for (const Column* column : its_own)
+    if (std::ranges::count(of_other, column->name, &Column::name) > 0) numbers.push_back(column);
+  const std::vector<std::size_t> at_a = positions(numbers, its_own), at_b = positions(numbers, of_other);
   std::vector<Joined> rows;
   const auto join = [&](Side of_a, Side of_b) {
-    Joined row{of_a, of_b,
-               row_change(values_of(of_a, 0), values_of(of_b, 0), step, numbers[0]->unit == Unit::ns)};
+    Joined row{
+        of_a, of_b,
+        row_change(values_of(of_a, at_a[0]), values_of(of_b, at_b[0]), step, numbers[0]->unit == Unit::ns)};
     row.first.state = state_of(of_a, of_b, row.first);
-    const bool rare = (of_a != nullptr && values_of(of_a, 0).size() < std::min<std::size_t>(3, steps_a)) ||
-                      (of_b != nullptr && values_of(of_b, 0).size() < std::min<std::size_t>(3, steps_b));
+    const bool rare =
+        (of_a != nullptr && values_of(of_a, at_a[0]).size() < std::min<std::size_t>(3, steps_a)) ||
+        (of_b != nullptr && values_of(of_b, at_b[0]).size() < std::min<std::size_t>(3, steps_b));
     if (rare && row.first.state == State::changed) row.first.state = State::unknown_noise;
     rows.push_back(row);
   };
@@ -161,7 +194,7 @@ Table difference(const TableSamples& a, const TableSamples& b, std::size_t steps
     ++key;
   }
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    add_number(out, *numbers[i], rows, i);
+    add_number(out, *numbers[i], rows, at_a[i], at_b[i], i == 0);
     if (i > 0) continue;
     report::Texts& state = out.texts("state", Role::value);
     for (const Joined& row : rows) state.emplace_back(name_of(row.first.state));

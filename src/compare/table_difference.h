@@ -14,7 +14,7 @@ namespace stepscope::compare {
 /// One table of an analysis for several steps of a recording, one sample per step.
 class TableSamples {
  public:
-  /// Adds the table for one more step.
+  /// Adds the table for one more step. It must be alike() the others.
   void add(const report::Table& table);
 
   struct Row {
@@ -34,12 +34,16 @@ class TableSamples {
 /// event or a step.
 bool joins(const report::Table& table);
 
+/// Whether rows of both are joined: the tables have one title, the same keys and the same first compared
+/// column. Their other columns may differ.
+bool alike(const report::Table& a, const report::Table& b);
+
 /// The columns to compare: numbers that are neither keys nor details, the first time column in front.
 std::vector<const report::Column*> compared_columns(const report::Table& table);
 
 /// Columns: the keys; both sides, the change and its state for the first compared column; both sides and the
-/// change for each other one. Rows are sorted by the change of the first compared column, largest first.
-/// `step`: ns.
+/// change for each other one, if both recordings have it. Rows are sorted by the change of the first compared
+/// column, largest first. `step`: ns.
 report::Table difference(const TableSamples& a, const TableSamples& b, std::size_t steps_a,
                          std::size_t steps_b, double step);
 

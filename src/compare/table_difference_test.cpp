@@ -44,6 +44,30 @@ TEST(TableDifference, KeysJoinRowsAndStepsAreSamples) {
   EXPECT_EQ(cells(table, "calls_change"), (Cells{"-", "0", "-", "0"}));
 }
 
+// A job has a column more than a single rank.
+TEST(TableDifference, OtherKeysAreAnotherTable) {
+  Table of_job = kernels({{"gemm", 10}});
+  of_job.ints("rank", Unit::none, Role::key) = {0};
+  EXPECT_FALSE(alike(kernels({{"gemm", 10}}), of_job));
+  EXPECT_TRUE(alike(kernels({{"gemm", 10}}), kernels({{"nccl", 20}})));
+}
+
+TEST(TableDifference, NumbersAreComparedByName) {
+  Table more = kernels({{"gemm", 10}});
+  more.ints("flops", Unit::count) = {7};
+  std::rotate(more.columns.begin() + 1, more.columns.end() - 1,
+              more.columns.end());  // name, flops, calls, total
+  TableSamples a, b;
+  a.add(kernels({{"gemm", 10}}));
+  b.add(more);
+  for (const auto& [x, y] : {std::pair{&a, &b}, std::pair{&b, &a}}) {
+    const Table table = difference(*x, *y, 1, 1, 200);
+    EXPECT_EQ(cells(table, "calls_change"), Cells{"0"});
+    EXPECT_EQ(cells(table, "total_a"), Cells{"10"});
+    EXPECT_EQ(table.columns.size(), 8U);
+  }
+}
+
 TEST(TableDifference, KeysMayBeFractions) {
   Table table{"If transfers took less", report::Shape::table, {}};
   table.reals("factor", Unit::none, Role::key) = {0.8, 0.2, 1};
