@@ -1,6 +1,9 @@
 """Who is answered, and what no request can do."""
 
+import collections
+import contextlib
 import os
+import random
 import shutil
 import socket
 import tempfile
@@ -35,6 +38,16 @@ class Security(unittest.TestCase):
                 return connection.makefile("rb").readline()
             except ConnectionError:
                 return b""
+
+    def all_of(self, text):
+        """All answers to these bytes, after which nothing comes."""
+        got = b""
+        with socket.create_connection(("127.0.0.1", self.server.port), timeout=PATIENCE) as connection, contextlib.suppress(ConnectionError):
+            connection.sendall(text)
+            connection.shutdown(socket.SHUT_WR)
+            while part := connection.recv(1 << 16):
+                got += part
+        return got
 
     def test_only_this_servers_names(self):
         port = self.server.port
@@ -106,6 +119,31 @@ class Security(unittest.TestCase):
                 connection.sendall(text)
                 connection.shutdown(socket.SHUT_WR)
                 connection.recv(4096)
+        self.still_answers()
+
+    def test_mutated_requests(self):
+        """2,000 damaged requests: none is told a run without the token, and the server lives."""
+        made = random.Random(1)
+        whole = (f"GET {self.server.base}api/runs?x=%41 HTTP/1.1\r\nHost: 127.0.0.1:{self.server.port}\r\nAccept: */*\r\n"
+                 f"Content-Length: 3\r\nTransfer-Encoding: chunked\r\nConnection: keep-alive\r\nRange: bytes=0-9\r\n\r\n3\r\nabc\r\n0\r\n\r\n").encode()
+        pieces = (b"\0", b"\r", b"\n", b"\r\n\r\n", b" ", b":", b"\xff" * 9, b"HTTP/9.9", b"Host: a\r\n", b"18446744073709551616", b"-1",
+                  b"Authorization: Bearer \r\n", b"Upgrade: h2c\r\n", b"Expect: 100-continue\r\n", b"%", b"\t", b"GET / HTTP/1.1\r\n\r\n")
+        seen = collections.Counter()
+        for _ in range(2000):
+            text = bytearray(whole)
+            for _ in range(made.randint(1, 4)):
+                at = made.randrange(len(text))
+                how = made.randrange(3)
+                if how == 0:
+                    text[at:at] = made.choice(pieces)
+                elif how == 1:
+                    del text[at:at + made.randint(1, 12)]
+                else:
+                    text[at] = made.randrange(256)
+            answer = self.all_of(bytes(text))
+            seen[answer[9:12]] += 1
+            self.assertNotIn(b'"runs"', answer, bytes(text))
+        self.assertGreater(seen[b"400"], 100, seen)
         self.still_answers()
 
     def test_large_headers(self):
