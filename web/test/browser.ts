@@ -13,13 +13,12 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 export interface Site { origin: string; fragment: string; stop: () => void }
 
+export const siteAt = (address: URL, stop: () => void): Site => ({ origin: address.origin + address.pathname, fragment: address.hash.slice(1), stop });
+
 /** The real program if STEPSCOPE_PAGE holds the address that it printed, else the stand-in. */
 export async function startSite(answer?: (url: URL) => unknown): Promise<Site> {
   const printed = process.env.STEPSCOPE_PAGE;
-  if (printed !== undefined && answer === undefined) {
-    const url = new URL(printed);
-    return { origin: url.origin + url.pathname, fragment: url.hash.slice(1), stop: () => {} };
-  }
+  if (printed !== undefined && answer === undefined) return siteAt(new URL(printed), () => {});
   const mock = '../mock/serve.mjs';
   const { makeServer } = await import(mock) as { makeServer: (folder: string, token: string, extra: object) => Server };
   const server = makeServer(SAMPLES, TOKEN, { answer });
@@ -58,6 +57,13 @@ export async function openPage(browser: Browser, site: Site, address: string): P
   await watched.page.goto(`${site.origin}#${address}${address.includes('?') ? '&' : '?'}${site.fragment}`);
   await settled(watched.page);
   return watched;
+}
+
+/** Another address in the same page, as a link leads there. */
+export async function goTo(page: Page, address: string) {
+  await page.evaluate((fragment) => { location.hash = fragment; }, address);
+  await page.locator(`main.page-${/^\/(\w+)/.exec(address)![1]!}`).waitFor();
+  await settled(page);
 }
 
 /** A report file from the disk. */

@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { Table } from '../data/types.ts';
 import { openPage } from '../state/app.ts';
 import { formatValue } from '../words/units.ts';
-import { heatColour, heatColumns, heatOf, heatText, largestFirst, type Heat } from './heat.ts';
+import { heatColour, heatColumns, heatOf, heatText, largestFirst, mostUneven, type Heat } from './heat.ts';
 
 const CELL = 26;
 const LEAST_CELL = 3;
@@ -15,7 +15,7 @@ const WORDS = 62; // pixels that a number in a cell needs
 
 export function HeatMap({ table }: { table: Table }) {
   const columns = heatColumns(table);
-  const [value, setValue] = useState(columns.includes('total') ? 'total' : columns[0] ?? '');
+  const [value, setValue] = useState(() => mostUneven(table));
   const [byRank, setByRank] = useState(true);
   const heat = useMemo(() => {
     const all = heatOf(table, value);
