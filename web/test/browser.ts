@@ -61,9 +61,12 @@ export async function openPage(browser: Browser, site: Site, address: string): P
 
 /** Another address in the same page, as a link leads there. */
 export async function goTo(page: Page, address: string) {
-  await page.evaluate((fragment) => { location.hash = fragment; }, address);
-  await page.locator(`main.page-${/^\/(\w+)/.exec(address)![1]!}`).waitFor();
-  await settled(page);
+  await page.evaluate((fragment) => new Promise<void>((done) => {
+    if (location.hash === `#${fragment}`) return done();
+    addEventListener('hashchange', () => setTimeout(() => requestAnimationFrame(() => done())), { once: true });
+    location.hash = fragment;
+  }), address);
+  await answered(page);
 }
 
 /** A report file from the disk. */
@@ -77,21 +80,24 @@ export async function openFile(browser: Browser, path: string, address = '', col
 /** Until the page stands and nothing is being read any more. A machine under load may run the script long after it came. */
 export async function settled(page: Page) {
   await page.waitForLoadState('networkidle');
-  await page.waitForFunction(() => document.querySelector('#page main :is(h1, .failure, .empty)') !== null && document.querySelector('#page .waiting') === null,
-    undefined, { timeout: 60_000 });
+  await answered(page);
   await page.waitForTimeout(250);
 }
+
+const answered = (page: Page) => page.waitForFunction(
+  () => document.querySelector('#page main :is(h1, .failure, .empty)') !== null && document.querySelector('#page .waiting') === null, undefined, { timeout: 60_000 });
 
 /** Until nothing matches any more. */
 export const gone = (page: Page, selector: string): Promise<void> => page.locator(selector).first().waitFor({ state: 'detached' });
 
-/** Takes a picture in light and in dark, `name_MODE.png`, and returns what axe finds wrong in either. */
-export async function violationsInModes(page: Page, name: string): Promise<string[]> {
+/** Takes a picture in light and in dark, `name_MODE.png`, and returns what axe finds wrong in either. `dark`: whether it looks at contrasts there. */
+export async function violationsInModes(page: Page, name: string, dark = true): Promise<string[]> {
   const found: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
     await page.waitForTimeout(100); // until the canvas is drawn again
     await page.screenshot({ path: `${SHOTS}/${name}_${colorScheme}.png` });
+    if (colorScheme === 'dark' && !dark) continue;
     const rules = colorScheme === 'light' ? undefined : ['color-contrast']; // the rest does not depend on colours
     found.push(...(await axeViolations(page, rules)).map((line) => `${colorScheme}: ${line}`));
   }

@@ -22,7 +22,7 @@ test('rows meet by their key, and the largest change comes first', () => {
 
 test('a name without events has sums of zero, but no mean', () => {
   const [row] = changesOf(table(), table(['new', 4, 8, 2, 2])).rows;
-  expect(row).toEqual(['new', 0, 4, 4, 0, 8, 8, null, 2, null, null, 2, null]);
+  expect(row).toEqual(['new', 0, 8, 8, 0, 4, 4, null, 2, null, null, 2, null]);
 });
 
 test('equal words in different keys stay apart', () => {

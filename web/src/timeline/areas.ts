@@ -1,7 +1,8 @@
 // Two areas side by side: each table of the one, with what the other has for the same key.
 import type { Cell, Column, Report, Table } from '../data/types.ts';
 
-const SHOWN = ['total', 'time', 'count', 'mean']; // what is of whole events, and shares, wait behind "All columns"
+/** What is shown at first, in this order; the rest waits behind "All columns". */
+const SHOWN = ['total', 'time', 'count', 'mean'];
 const SUMS = ['total', 'time', 'count', 'self', 'share']; // nothing of a name is a sum of zero, and no mean at all
 
 const keyOf = (table: Table, row: readonly Cell[]) => JSON.stringify(row.filter((_, i) => table.columns[i]!.role === 'key'));
@@ -9,7 +10,8 @@ const keyOf = (table: Table, row: readonly Cell[]) => JSON.stringify(row.filter(
 /** The table with old and new value and change of each column, the largest change of the first one first. */
 export function changesOf(old: Table, now: Table): Table {
   const keys = old.columns.flatMap((column, i) => (column.role === 'key' ? [i] : []));
-  const values = old.columns.flatMap((column, i) => (column.role === 'key' ? [] : [i]));
+  const placeOf = (i: number) => (SHOWN.includes(old.columns[i]!.name) ? SHOWN.indexOf(old.columns[i]!.name) : SHOWN.length);
+  const values = old.columns.flatMap((column, i) => (column.role === 'key' ? [] : [i])).sort((a, b) => placeOf(a) - placeOf(b));
   const rows = new Map<string, { key: Cell[]; sides: [Cell[]?, Cell[]?] }>();
   [old, now].forEach((table, side) => table.rows.forEach((row) => {
     const known = rows.get(keyOf(table, row)) ?? { key: keys.map((i) => row[i] ?? null), sides: [] as [Cell[]?, Cell[]?] };
@@ -19,11 +21,11 @@ export function changesOf(old: Table, now: Table): Table {
   const at = (row: Cell[] | undefined, i: number): Cell => (row !== undefined ? row[i] ?? null : SUMS.includes(old.columns[i]!.name) ? 0 : null);
   const columns = values.flatMap((i): Column[] => {
     const { name, unit } = old.columns[i]!;
-    const isShown = SHOWN.includes(name);
+    const isShown = (which: string) => SHOWN.includes(name) && (name !== 'mean' || which === 'change');
     return (['old', 'new', 'change'] as const).map((which) => ({
-      name: `${name} ${which}`, unit, role: !isShown ? 'detail' : which === 'change' ? 'change' : 'value' }));
+      name: `${name} ${which}`, unit, role: !isShown(which) ? 'detail' : which === 'change' ? 'change' : 'value' }));
   });
-  const first = keys.length + 3 * Math.max(0, values.findIndex((i) => ['total', 'time'].includes(old.columns[i]!.name))) + 2;
+  const first = keys.length + 2;
   return {
     title: old.title, shape: 'table', columns: [...keys.map((i) => old.columns[i]!), ...columns],
     rows: [...rows.values()].map(({ key, sides }) => [...key, ...values.flatMap((i) => {
