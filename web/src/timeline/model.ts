@@ -106,7 +106,7 @@ export class Model {
   private areaNamed(words: string | undefined): Area | null {
     const [from, to, ...keys] = parseList(words);
     const span = parseSpan(`${from},${to}`);
-    return span && { span, lanes: new Set(this.timeline.lanes.filter((lane) => keys.length === 0 || keys.includes(lane.key)).map((lane) => lane.lane)) };
+    return span && this.trimmed({ span, lanes: new Set(this.timeline.lanes.filter((lane) => keys.length === 0 || keys.includes(lane.key)).map((lane) => lane.lane)) });
   }
   private nameOf(area: Area | null): string | undefined {
     const { lanes } = this.timeline;
