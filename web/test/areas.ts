@@ -84,6 +84,16 @@ test('a second area by keys alone', async () => {
   await page.close();
 });
 
+test('a growing area asks nothing until the drag ends', async () => {
+  const { page } = await openPage(browser, site, `/timeline?run=${run}`);
+  await drag(page, [40, 190], [250, 330]);
+  const asked: string[] = [];
+  page.on('request', (request) => { if (request.url().includes('/area?')) asked.push(request.url()); });
+  await drag(page, [250, 230], [330, 230]);
+  expect(asked).toHaveLength(1);
+  await page.close();
+});
+
 test('a second area without Alt, where the desktop keeps that key', async () => {
   const { page } = await openPage(browser, site, `/timeline?run=${run}`);
   await drag(page, [40, 190], [250, 330]);

@@ -22,7 +22,7 @@ export function AreaTab({ model }: { model: Model }) {
             </button>
           : <button type="button" onClick={() => model.compare(null)}>Stop comparing</button>}
       </p>
-      {other === null
+      {model.dragging.value ? <p class="faint">The tables follow when the drag ends.</p> : other === null
         ? (
           <Answer of={`area/${model.run.run}/${model.run.hash}/${key(area)}`} what="the area" ask={() => model.askArea(area)}>
             {(report) => <Tables notes={report.notes} tables={report.tables} />}

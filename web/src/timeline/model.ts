@@ -36,6 +36,8 @@ export class Model {
   readonly other = signal<Area | null>(null);
   /** Whether the next area is the other one. */
   readonly comparing = signal(false);
+  /** While an area grows, nothing is asked about it. */
+  readonly dragging = signal(false);
   readonly marks = signal<readonly Mark[]>([]);
   readonly hover = signal<{ box: Box; x: number; y: number } | null>(null);
   readonly pinned = signal<readonly string[]>([]);

@@ -68,6 +68,7 @@ export function listenToMouse(model: Model, canvas: Canvas): () => void {
       model.scrollTo(press.scroll + press.y - now.y);
     } else {
       const area = areaOf(now, event);
+      model.dragging.value = true;
       if (area !== null) model[press.of].value = area;
     }
   };
@@ -82,6 +83,7 @@ export function listenToMouse(model: Model, canvas: Canvas): () => void {
     const { moved: dragged, kind, of } = press;
     const area = dragged && kind !== 'pan' ? areaOf(now, event) : null;
     press = null;
+    model.dragging.value = false;
     if (area !== null) return of === 'other' ? model.compare(area) : model.selectArea(area, kind === 'edge' ? model.other.peek() : null);
     if (dragged) return;
     const box = canvas.boxAt(now.x, now.y);
@@ -113,7 +115,10 @@ export function listenToMouse(model: Model, canvas: Canvas): () => void {
     model.hover.value = null;
     model.motion.ratio = 0.5;
   };
-  const cancel = () => { press = null; };
+  const cancel = () => {
+    press = null;
+    model.dragging.value = false;
+  };
 
   element.addEventListener('pointerdown', down);
   element.addEventListener('pointermove', move);
