@@ -48,7 +48,7 @@ function Strip() {
 function Page() {
   const now = run.value;
   if (now === null) return <NoRuns />;
-  if (now.state === 'unreadable') return <Failure error={new Error(`${now.name} cannot be read: ${now.error ?? 'no reason is known.'}`)} />;
+  if (now.state === 'unreadable') return <><h1>{now.name} cannot be read</h1><Failure error={new Error(now.error ?? 'No reason is known.')} /></>;
   switch (address.value.page) {
     case 'verdict': return <VerdictPage run={now} />;
     case 'timeline': return <TimelinePage key={now.run} run={now} />;

@@ -13,13 +13,12 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 export interface Site { origin: string; fragment: string; stop: () => void }
 
+export const siteAt = (address: URL, stop: () => void): Site => ({ origin: address.origin + address.pathname, fragment: address.hash.slice(1), stop });
+
 /** The real program if STEPSCOPE_PAGE holds the address that it printed, else the stand-in. */
 export async function startSite(answer?: (url: URL) => unknown): Promise<Site> {
   const printed = process.env.STEPSCOPE_PAGE;
-  if (printed !== undefined && answer === undefined) {
-    const url = new URL(printed);
-    return { origin: url.origin + url.pathname, fragment: url.hash.slice(1), stop: () => {} };
-  }
+  if (printed !== undefined && answer === undefined) return siteAt(new URL(printed), () => {});
   const mock = '../mock/serve.mjs';
   const { makeServer } = await import(mock) as { makeServer: (folder: string, token: string, extra: object) => Server };
   const server = makeServer(SAMPLES, TOKEN, { answer });
@@ -60,6 +59,16 @@ export async function openPage(browser: Browser, site: Site, address: string): P
   return watched;
 }
 
+/** Another address in the same page, as a link leads there. */
+export async function goTo(page: Page, address: string) {
+  await page.evaluate((fragment) => new Promise<void>((done) => {
+    if (location.hash === `#${fragment}`) return done();
+    addEventListener('hashchange', () => setTimeout(() => requestAnimationFrame(() => done())), { once: true });
+    location.hash = fragment;
+  }), address);
+  await answered(page);
+}
+
 /** A report file from the disk. */
 export async function openFile(browser: Browser, path: string, address = '', colorScheme: 'light' | 'dark' = 'light'): Promise<Watched> {
   const watched = await watchedPage(browser, colorScheme, `file://${path}`);
@@ -71,21 +80,24 @@ export async function openFile(browser: Browser, path: string, address = '', col
 /** Until the page stands and nothing is being read any more. A machine under load may run the script long after it came. */
 export async function settled(page: Page) {
   await page.waitForLoadState('networkidle');
-  await page.waitForFunction(() => document.querySelector('#page main :is(h1, .failure, .empty)') !== null && document.querySelector('#page .waiting') === null,
-    undefined, { timeout: 60_000 });
+  await answered(page);
   await page.waitForTimeout(250);
 }
+
+const answered = (page: Page) => page.waitForFunction(
+  () => document.querySelector('#page main :is(h1, .failure, .empty)') !== null && document.querySelector('#page .waiting') === null, undefined, { timeout: 60_000 });
 
 /** Until nothing matches any more. */
 export const gone = (page: Page, selector: string): Promise<void> => page.locator(selector).first().waitFor({ state: 'detached' });
 
-/** Takes a picture in light and in dark, `name_MODE.png`, and returns what axe finds wrong in either. */
-export async function violationsInModes(page: Page, name: string): Promise<string[]> {
+/** Takes a picture in light and in dark, `name_MODE.png`, and returns what axe finds wrong in either. `dark`: whether it looks at contrasts there. */
+export async function violationsInModes(page: Page, name: string, dark = true): Promise<string[]> {
   const found: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
     await page.waitForTimeout(100); // until the canvas is drawn again
     await page.screenshot({ path: `${SHOTS}/${name}_${colorScheme}.png` });
+    if (colorScheme === 'dark' && !dark) continue;
     const rules = colorScheme === 'light' ? undefined : ['color-contrast']; // the rest does not depend on colours
     found.push(...(await axeViolations(page, rules)).map((line) => `${colorScheme}: ${line}`));
   }

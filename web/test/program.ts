@@ -27,15 +27,21 @@ export function blocksOf(path: string): ReadText {
   return (id) => blocks.get(id) ?? null;
 }
 
-/** Asks a server of the program. */
-export async function served(trace: string): Promise<{ source: DataSource; stop: () => void }> {
-  const server = spawn(PROGRAM, ['serve', trace], { stdio: ['ignore', 'pipe', 'ignore'] });
+/** A server of the program: the address that it prints. */
+export async function serve(...paths: string[]): Promise<{ address: URL; stop: () => void }> {
+  const server = spawn(PROGRAM, ['serve', ...paths], { stdio: ['ignore', 'pipe', 'ignore'] });
   const address = await new Promise<URL>((done) => {
     createInterface(server.stdout).once('line', (line) => done(new URL(line)));
   });
+  return { address, stop: () => server.kill() };
+}
+
+/** Asks a server of the program. */
+export async function served(trace: string): Promise<{ source: DataSource; stop: () => void }> {
+  const { address, stop } = await serve(trace);
   const ask = globalThis.fetch;
   globalThis.fetch = (where, how) => ask(new URL(String(where), address), how);
   const token = address.hash.replace('#token=', '');
   const source = new HttpSource({ token, hashOf: () => undefined, reached: () => {} });
-  return { source, stop: () => { globalThis.fetch = ask; server.kill(); } };
+  return { source, stop: () => { globalThis.fetch = ask; stop(); } };
 }

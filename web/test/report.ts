@@ -180,6 +180,7 @@ const VIEWS: View[] = [
   ...[...FILES.keys()].flatMap((name): View[] => [['verdict', name, ''], ['timeline', name, '/timeline']]),
   ...PAGES.filter((page) => page.id !== 'verdict' && page.id !== 'timeline').map((page): View => [page.id, 'ranks', `/${page.id}`]),
   ['event', 'slow', '/timeline?t=22000000,45000000&sel=r0.5'], ['search', 'ranks', '/timeline?q=nccl'], ['area', 'ranks', '/timeline?area=2000000,6000000'],
+  ['areas', 'ranks', '/timeline?area=2000000,6000000&area2=6000000,9000000'],
 ];
 
 test.concurrent.each(VIEWS)('the page %s of the file of %s is sound in light and in dark', async (view, name, address) => {
@@ -187,7 +188,7 @@ test.concurrent.each(VIEWS)('the page %s of the file of %s is sound in light and
   expect(await violationsInModes(page, `report_${view}_${name}`)).toEqual([]);
   expect(errors).toEqual([]);
   expect(foreign).toEqual([]);
-  expect(await page.locator('.failure').count()).toBe(view === 'area' ? 1 : 0);
+  expect(await page.locator('.failure').count()).toBe(view.startsWith('area') ? 1 : 0);
   expect(await page.locator('.failure button').count()).toBe(0);
   expect(await page.locator('#static').isVisible()).toBe(false);
   await page.close();

@@ -4,7 +4,7 @@ import type { Table } from '../data/types.ts';
 import { CurveChart, StepChart } from './chart.tsx';
 import { Flame, hasFlame } from './flame.tsx';
 import { curvesOf, familyOfPart, partsOf, spoken, stackOf } from './parts.ts';
-import { PartBar } from './partbar.tsx';
+import { PartBars } from './partbar.tsx';
 import { rooflineOf } from './roofline.ts';
 import { RooflinePlot } from './roofline.tsx';
 import { Swatch } from './swatch.tsx';
@@ -15,7 +15,7 @@ export function Figure({ table }: { table: Table }) {
   const wholes = useMemo(() => partsOf(table), [table]);
   const stack = useMemo(() => stackOf(table), [table]);
   const curves = useMemo(() => curvesOf(table), [table]);
-  const drawn = wholes.length > 0 ? wholes.map(({ of, parts }) => <PartBar key={of} parts={parts} of={of} titled={wholes.length > 1} />)
+  const drawn = wholes.length > 0 ? <PartBars wholes={wholes} />
     : stack !== null ? <><StepChart stack={stack} /><StackLegend names={stack.parts.map((part) => part.name)} /></>
     : curves.length > 0 ? <Curves curves={curves} />
     : hasFlame(table) ? <Flame table={table} /> : null;

@@ -2,6 +2,7 @@
 // Arrow keys walk the frames, Enter widens one to the whole width. The names view has the callers and the callees of one name.
 import { useMemo, useState } from 'preact/hooks';
 import type { Table } from '../data/types.ts';
+import { change, param } from '../state/app.ts';
 import { formatValue, type Unit } from '../words/units.ts';
 import { familyOfFrame, framesIn, namesIn, pathTo, sandwichOf, treeOf, treeOfRows, weightsOf, type Node } from './flame.ts';
 
@@ -10,46 +11,50 @@ const LEAST = 0.002; // of the width
 const LEAST_NAMED = 0.025;
 const MAX_ROWS = 40;
 const MAX_NAMES = 200;
+const NAMES = 'names'; // in the address: the view of callers and callees
 
 export const hasFlame = (table: Table) => table.rows.length > 0 && (table.shape === 'flame' || weightsOf(table).length > 0);
 
 export function Flame({ table }: { table: Table }) {
   const weights = useMemo(() => weightsOf(table), [table]);
   const used = useMemo(() => weights.filter(({ name }) => treeOfRows(table, name) !== null), [table]);
-  const [weight, setWeight] = useState('');
+  const [weight, view, ...named] = (param('flame') ?? '').split('~');
   const column = used.find(({ name }) => name === weight) ?? used.at(weights.length > 1 && used.length > 1 ? 1 : 0);
   const root = useMemo(() => (table.shape === 'flame' ? treeOf(table) : column ? treeOfRows(table, column.name) : null), [table, column]);
-  const [names, setNames] = useState(false);
+  const isNames = view === NAMES;
+  const show = (width: string | undefined, ...of: string[]) => change({ flame: [width ?? '', ...of].join('~') });
   if (root === null) return null;
   const unit: Unit = column?.unit ?? table.columns.find((one) => one.role === 'value')?.unit ?? '';
   return (
     <div class="flame">
       <p class="flame-tools">
         <span class="segments" role="group" aria-label="View">
-          <button type="button" aria-pressed={!names} onClick={() => setNames(false)}>Tree</button>
-          <button type="button" aria-pressed={names} onClick={() => setNames(true)}>Callers and callees</button>
+          <button type="button" aria-pressed={!isNames} onClick={() => show(column?.name)}>Tree</button>
+          <button type="button" aria-pressed={isNames} onClick={() => show(column?.name, NAMES)}>Callers and callees</button>
         </span>
         {used.length > 1 && (
           <label class="picker"><span>Width</span>
-            <select value={column?.name} onChange={(event) => setWeight(event.currentTarget.value)}>
+            <select value={column?.name} onChange={(event) => show(event.currentTarget.value, ...(isNames ? [NAMES] : []))}>
               {used.map(({ name }) => <option key={name} value={name}>{name.replaceAll('_', ' ')}</option>)}
             </select>
           </label>
         )}
       </p>
-      {names ? <Sandwich key={column?.name} root={root} unit={unit} /> : <Frames key={column?.name} root={root} unit={unit} whole={root.weight} />}
+      {isNames ? <Sandwich root={root} unit={unit} asked={named.join('~')} onName={(name) => show(column?.name, NAMES, name)} /> : <Frames key={column?.name} root={root} unit={unit} whole={root.weight} />}
     </div>
   );
 }
 
-function Sandwich({ root, unit }: { root: Node; unit: Unit }) {
+interface SandwichProps { root: Node; unit: Unit; asked: string; onName: (name: string) => void }
+
+function Sandwich({ root, unit, asked, onName }: SandwichProps) {
   const names = useMemo(() => namesIn(root).slice(0, MAX_NAMES), [root]);
-  const [name, setName] = useState(names[0]?.name ?? '');
+  const name = (names.find((one) => one.name === asked) ?? names[0])?.name ?? '';
   const { callers, callees } = useMemo(() => sandwichOf(root, name), [root, name]);
   return (
     <div class="sandwich">
       <label class="picker"><span>Name</span>
-        <select value={name} onChange={(event) => setName(event.currentTarget.value)}>
+        <select value={name} onChange={(event) => onName(event.currentTarget.value)}>
           {names.map((one) => <option key={one.name} value={one.name}>{`${formatValue(one.own, unit)} itself, ${formatValue(one.total, unit)} in all · ${bare(one.name)}`}</option>)}
         </select>
       </label>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Table } from '../data/types.ts';
-import { heatColour, heatColumns, heatOf, largestFirst } from './heat.ts';
+import { heatColour, heatColumns, heatOf, largestFirst, mostUneven } from './heat.ts';
 
 const table: Table = {
   title: '', shape: 'bars',
@@ -25,4 +25,11 @@ test('one rank makes no map', () => {
 
 test('colours run from light to dark', () => {
   expect([heatColour(0), heatColour(1), heatColour(9)]).toEqual(['rgb(239 246 255)', 'rgb(11 60 111)', 'rgb(11 60 111)']);
+});
+
+test('a map begins with what one rank takes longer than the others', () => {
+  const columns = ['rank', 'step', 'total', 'communication', 'loading'].map((name, i) => ({ name, unit: i < 2 ? '' as const : 'ns' as const, role: i < 2 ? 'key' as const : 'value' as const }));
+  const rows = [0, 1, 2].map((rank) => [rank, '1', 20, rank === 1 ? 1 : 19, rank === 1 ? 18 : 0]);
+  expect(mostUneven({ ...table, columns, rows })).toBe('loading');
+  expect(mostUneven({ ...table, columns, rows: rows.map((row) => [...row.slice(0, 2), 20, 19, 0]) })).toBe('total');
 });

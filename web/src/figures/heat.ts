@@ -27,6 +27,19 @@ export function heatOf(table: Table, value: string): Heat | null {
     least: Math.min(...numbers), most: Math.max(...numbers) };
 }
 
+/** The column in which one rank exceeds the median rank most, within a step. */
+export function mostUneven(table: Table): string {
+  const columns = heatColumns(table);
+  const excess = columns.map((name) => {
+    const { cells = [], columns: steps = [] } = heatOf(table, name) ?? {};
+    return Math.max(0, ...steps.map((_, step) => {
+      const sorted = cells.flatMap((row) => row[step] ?? []).sort((a, b) => a - b);
+      return (sorted.at(-1) ?? 0) - (sorted[sorted.length >> 1] ?? 0);
+    }));
+  });
+  return columns[excess.indexOf(Math.max(...excess))] ?? '';
+}
+
 /** The same map with the rows of the largest mean first; rows without a number last. */
 export function largestFirst(heat: Heat): Heat {
   const mean = (cells: (number | null)[]) => {

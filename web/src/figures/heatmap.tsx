@@ -1,9 +1,9 @@
 // A map of ranks and steps. Arrow keys move the chosen cell; Enter opens its step in the timeline.
 import { useMemo, useState } from 'preact/hooks';
 import type { Table } from '../data/types.ts';
-import { openPage } from '../state/app.ts';
+import { change, openPage, param } from '../state/app.ts';
 import { formatValue } from '../words/units.ts';
-import { heatColour, heatColumns, heatOf, heatText, largestFirst, type Heat } from './heat.ts';
+import { heatColour, heatColumns, heatOf, heatText, largestFirst, mostUneven, type Heat } from './heat.ts';
 
 const CELL = 26;
 const LEAST_CELL = 3;
@@ -11,12 +11,15 @@ const WIDEST = 96;
 const ROOM = 900; // pixels across that the cells share
 const TALLEST = 420;
 const LABEL = 70;
+const LARGEST = 'largest';
 const WORDS = 62; // pixels that a number in a cell needs
 
 export function HeatMap({ table }: { table: Table }) {
   const columns = heatColumns(table);
-  const [value, setValue] = useState(columns.includes('total') ? 'total' : columns[0] ?? '');
-  const [byRank, setByRank] = useState(true);
+  const [asked, order] = (param('heat') ?? '').split('~');
+  const value = useMemo(() => columns.find((name) => name === asked) ?? mostUneven(table), [table, asked]);
+  const byRank = order !== LARGEST;
+  const show = (name: string, inOrder: boolean) => change({ heat: `${name}${inOrder ? '' : `~${LARGEST}`}` });
   const heat = useMemo(() => {
     const all = heatOf(table, value);
     return all === null || byRank ? all : largestFirst(all);
@@ -28,11 +31,11 @@ export function HeatMap({ table }: { table: Table }) {
         <h2>Ranks and steps</h2>
         <span class="grow" />
         <span class="segments" role="group" aria-label="Order of the ranks">
-          <button type="button" aria-pressed={byRank} onClick={() => setByRank(true)}>By rank</button>
-          <button type="button" aria-pressed={!byRank} onClick={() => setByRank(false)}>Largest first</button>
+          <button type="button" aria-pressed={byRank} onClick={() => show(value, true)}>By rank</button>
+          <button type="button" aria-pressed={!byRank} onClick={() => show(value, false)}>Largest first</button>
         </span>
         <label class="picker"><span>Show</span>
-          <select value={value} onChange={(event) => setValue(event.currentTarget.value)}>
+          <select value={value} onChange={(event) => show(event.currentTarget.value, byRank)}>
             {columns.map((name) => <option key={name} value={name}>{name.replaceAll('_', ' ')}</option>)}
           </select>
         </label>

@@ -1,7 +1,8 @@
 // One bar divided into the parts of a whole, with a legend that gives each part's name, amount and share.
 import { PAINTS } from '../words/palette.ts';
 import { formatValue } from '../words/units.ts';
-import { familyOfPart, spoken } from './parts.ts';
+import { familyOfPart, spoken, type Whole } from './parts.ts';
+import { Some } from './some.tsx';
 import { fillOf, Swatch } from './swatch.tsx';
 
 export interface Part { name: string; amount: number | null; share: number }
@@ -19,7 +20,14 @@ function Name({ family, x, words }: { family: number; x: number; words: string }
   );
 }
 
-export function PartBar({ parts, of, titled = false }: { parts: Part[]; of: string; titled?: boolean }) {
+/** A bar per whole; `of` names the only one. */
+export const PartBars = ({ wholes, of }: { wholes: Whole[]; of?: string }) => (
+  <Some of={wholes} what={wholes[0]!.of.startsWith('rank ') ? 'ranks' : 'bars'}>
+    {(whole) => <PartBar key={whole.of} parts={whole.parts} of={wholes.length > 1 || of === undefined ? whole.of : of} titled={wholes.length > 1} />}
+  </Some>
+);
+
+function PartBar({ parts, of, titled }: { parts: Part[]; of: string; titled: boolean }) {
   const shown = parts.filter((part) => part.share >= LEAST_SHOWN);
   const sum = shown.reduce((all, part) => all + part.share, 0);
   let at = 0;

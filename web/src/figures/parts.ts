@@ -5,7 +5,6 @@ import { familyOf } from '../words/palette.ts';
 import type { Part } from './partbar.tsx';
 
 const MAX_PARTS = 12;
-const MAX_WHOLES = 8;
 
 export interface Whole { of: string; parts: Part[] }
 
@@ -21,7 +20,7 @@ export function partsOf(table: Table): Whole[] {
     const name = places.map((place) => spokenKey(table.columns[place]!.name, text(row[place]))).join(', ');
     groups.set(name, [...(groups.get(name) ?? []), row]);
   }
-  const wholes = [...groups].slice(0, MAX_WHOLES).map(([of, rows]) => ({
+  const wholes = [...groups].map(([of, rows]) => ({
     of: of || 'the whole',
     parts: rows.map((row) => ({
       name: keys.map((key) => text(row[key])).filter(Boolean).join(' · '),

@@ -2,6 +2,7 @@
 import { titled } from '../data/table.ts';
 import type { Options, Report, Run, Table } from '../data/types.ts';
 import { analyses, change, param, scope, source } from '../state/app.ts';
+import { OF_TAB } from '../state/link.ts';
 import type { PageWords } from '../words/pages.ts';
 import { Answer, Notes } from '../shell/answer.tsx';
 import { heatColumns } from '../figures/heat.ts';
@@ -49,7 +50,7 @@ export function Tabs({ names, chosen }: { names: readonly string[]; chosen: stri
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (step === undefined) return;
     const next = names[(names.indexOf(chosen) + step + names.length) % names.length]!;
-    change({ tab: next, sort: undefined, filter: undefined }, 'push');
+    change({ ...OF_TAB, tab: next }, 'push');
     document.getElementById(`tab-${next}`)?.focus();
     event.preventDefault();
     event.stopPropagation();
@@ -58,7 +59,7 @@ export function Tabs({ names, chosen }: { names: readonly string[]; chosen: stri
     <div class="tabs" role="tablist" aria-label="Analyses" onKeyDown={onKey}>
       {names.map((name) => (
         <button key={name} id={`tab-${name}`} type="button" role="tab" aria-selected={name === chosen} aria-controls="tab-panel"
-          title={answered(name)} tabIndex={name === chosen ? 0 : -1} onClick={() => change({ tab: name, sort: undefined, filter: undefined }, 'push')}>
+          title={answered(name)} tabIndex={name === chosen ? 0 : -1} onClick={() => change({ ...OF_TAB, tab: name }, 'push')}>
           {titled(name)}
         </button>
       ))}

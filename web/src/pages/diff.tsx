@@ -26,7 +26,7 @@ export function DiffPage({ run }: { run: Run }) {
     );
   }
   return (
-    <Answer of={`diff/${base.run}/${base.hash}/${run.run}/${run.hash}`} what="the comparison" ask={() => source.diff(run.run, base.run)}>
+    <Answer of={`diff/${base.run}/${base.hash}/${run.run}/${run.hash}`} what="the comparison" heading="What changed between two runs?" ask={() => source.diff(run.run, base.run)}>
       {(reports) => <Differences reports={reports} a={base} b={run} />}
     </Answer>
   );

@@ -18,6 +18,7 @@ const bytes = (value: number) => formatValue(value, 'bytes');
 const count = (value: number) => formatValue(value, 'count');
 const share = (part: number, whole = 1) => formatValue(whole === 0 ? 0 : part / whole, 'share');
 const many = (value: number, one: string, several = `${one}s`) => `${count(value)} ${value === 1 ? one : several}`;
+const took = (value: number, one: string, several?: string) => `${many(value, one, several)} ${value === 1 ? 'takes' : 'take'}`;
 const capital = (words: string) => words.charAt(0).toUpperCase() + words.slice(1);
 const sum = (rows: readonly Row[], name: string) => rows.reduce((all, row) => all + (number(row[name]) ?? 0), 0);
 const least = (rows: readonly Row[], name: string) => most(rows, (row) => -(number(row[name]) ?? Infinity));
@@ -55,7 +56,7 @@ const operators: Sentence = (report) => {
   if (whole === 0) return null;
   const what = device ? 'device time' : 'host self time';
   const first = `${named(all[0]!.name)} takes most, ${share(all[0]!.value, whole)}`;
-  if (all.length <= TOP) return `${many(all.length, 'operator')} take ${ns(whole)} of ${what}; ${first}.`;
+  if (all.length <= TOP) return `${took(all.length, 'operator')} ${ns(whole)} of ${what}; ${first}.`;
   const top = all.slice(0, TOP).reduce((time, one) => time + one.value, 0);
   return `${TOP} of ${count(all.length)} operators take ${share(top, whole)} of ${what}, ${ns(top)} of ${ns(whole)}; ${first}.`;
 };
@@ -68,7 +69,7 @@ const kernels: Sentence = (report) => {
   const kinds = rowsWith(report, { kind: '', total: 'ns', share: 'share' });
   const [first] = parts(kinds, 'kind', 'total');
   const brief = rowsWith(report, { below: 'ns', count: 'count', time_share: 'share' }).filter((row) => row.below === SHORT_NS);
-  return `${many(ran, 'kernel')} of ${many(names, 'name')} take ${ns(sum(rows, 'total'))} of device time`
+  return `${many(ran, 'kernel')} of ${took(names, 'name')} ${ns(sum(rows, 'total'))} of device time`
     + (first && first.value > 0 ? `; ${first.name} kernels take ${share(first.value, sum(kinds, 'total'))} of compute` : '')
     + (sum(brief, 'count') > 0 ? `; ${share(sum(brief, 'count'), ran)} of all are shorter than ${ns(SHORT_NS)}.` : '.');
 };
@@ -135,7 +136,7 @@ const collectives: Sentence = (report) => {
   const total = sum(rows, 'total');
   if (total === 0) return null;
   const [first] = parts(rows, 'collective', 'total');
-  return `${many(sum(rows, 'count'), 'collective')} take ${ns(total)}, ${share(sum(rows, 'exposed'), total)} without compute beside it; ${first!.name} takes most, ${ns(first!.value)}.`;
+  return `${took(sum(rows, 'count'), 'collective')} ${ns(total)}, ${share(sum(rows, 'exposed'), total)} without compute beside it; ${first!.name} takes most, ${ns(first!.value)}.`;
 };
 
 const pipeline: Sentence = (report) => {
@@ -230,7 +231,7 @@ const launches: Sentence = (report) => {
   const streams = rowsWith(report, { stream: '', events: 'count', queue_empty: 'share', delay_p50: 'ns' });
   const busy = streams.length > 0 ? most(streams, 'events') : null;
   const empty = number(busy?.queue_empty);
-  return `${many(calls, 'launch', 'launches')} take ${ns(sum(rows, 'total'))} of host time, ${ns(sum(rows, 'total') / calls)} each`
+  return `${took(calls, 'launch', 'launches')} ${ns(sum(rows, 'total'))} of host time, ${ns(sum(rows, 'total') / calls)} each`
     + (busy !== null && empty !== null ? `; on stream ${text(busy.stream)}${ofRank(busy, streams)}, ${share(empty)} of the work found nothing queued before it.` : '.');
 };
 

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { Refusal } from '../data/source.ts';
+import { Some } from '../figures/some.tsx';
 import { isFile, readAgain } from '../state/app.ts';
 import { load, retry } from '../state/load.ts';
 
@@ -12,14 +13,20 @@ interface Props<T> {
   of: string;
   ask: () => Promise<T>;
   what: string;
+  /** Heads the page until the answer does. */
+  heading?: string;
   children: (value: T) => ComponentChildren;
 }
 
-export function Answer<T>({ of, ask, what, children }: Props<T>) {
+export function Answer<T>({ of, ask, what, heading, children }: Props<T>) {
   const answer = useMemo(() => load(of, ask), [of]).value;
   if (answer.state === 'ok') return <>{children(answer.value)}</>;
-  if (answer.state === 'failed') return <Failure error={answer.error} again={() => retry(of)} />;
-  return <p class="waiting" role="status">Reading {what} …</p>;
+  return (
+    <>
+      {heading && <h1>{heading}</h1>}
+      {answer.state === 'failed' ? <Failure error={answer.error} again={() => retry(of)} /> : <p class="waiting" role="status">Reading {what} …</p>}
+    </>
+  );
 }
 
 export function Failure({ error, again }: { error: Error; again?: () => void }) {
@@ -38,7 +45,7 @@ export function Failure({ error, again }: { error: Error; again?: () => void }) 
 /** Sentences that a reader must see: what is missing, partial or estimated. */
 export function Notes({ notes }: { notes: readonly string[] }) {
   if (notes.length === 0) return null;
-  return <ul class="notes">{notes.map((note) => <li key={note}>{note}</li>)}</ul>;
+  return <div class="notes"><Some what="notes" of={notes}>{(note) => <p key={note}>{note}</p>}</Some></div>;
 }
 
 export function Icon({ path }: { path: string }) {

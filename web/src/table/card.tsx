@@ -19,7 +19,7 @@ interface Props {
 }
 
 /** "2:conv" in the address is "conv" for table 2, and "*:conv" is "conv" for every table. */
-function ownPart(name: 'sort' | 'filter', place: string | undefined): string {
+function ownPart(name: 'sort' | 'filter' | 'row', place: string | undefined): string {
   const value = param(name) ?? '';
   const own = [`${place}:`, EVERY].find((start) => value.startsWith(start));
   return place === undefined || own === undefined ? '' : value.slice(own.length);
@@ -34,8 +34,8 @@ function sortIn(table: Table, words: string): Sort | null {
 export function TableCard({ table, place, maxRows = 14, onRow }: Props) {
   const id = useId();
   const [all, setAll] = useState(false);
-  const [own, setOwn] = useState({ sort: ownPart('sort', place), filter: ownPart('filter', place) });
-  const [chosen, setChosen] = useState<Cell[] | null>(null);
+  const [own, setOwn] = useState({ sort: ownPart('sort', place), filter: ownPart('filter', place), row: ownPart('row', place) });
+  const chosen = own.row === '' ? null : table.rows[Number(own.row)] ?? null;
   const sort = useMemo(() => sortIn(table, own.sort), [table, own.sort]);
   const columns = useMemo(() => shownColumns(table, all), [table, all]);
   const rows = useMemo(() => orderedRows(table, own.filter, sort), [table, own.filter, sort]);
@@ -46,9 +46,10 @@ export function TableCard({ table, place, maxRows = 14, onRow }: Props) {
     if (place === undefined) return;
     if (next.sort !== undefined) change({ sort: `${place}:${next.sort}` });
     if (next.filter !== undefined) change({ filter: next.filter === '' ? undefined : `${place}:${next.filter}` });
+    if (next.row !== undefined) change({ row: next.row === '' ? undefined : `${place}:${next.row}` });
   };
   const choose = (row: Cell[] | null) => {
-    setChosen(row);
+    set({ row: row === null ? '' : String(table.rows.indexOf(row)) });
     if (row !== null) onRow?.(row);
   };
   if (rows.length === 0 && (param('filter') ?? '').startsWith(EVERY)) return <p class="faint">{table.title}: no row contains “{own.filter}”.</p>;
@@ -71,7 +72,7 @@ export function TableCard({ table, place, maxRows = 14, onRow }: Props) {
         ? <p class="empty">No row contains “{own.filter}”.</p>
         : <Grid id={id} table={table} columns={columns} rows={rows} sort={sort} chosen={chosen} onChoose={choose} maxRows={maxRows}
             onSort={({ index, up }) => set({ sort: `${table.columns[index]!.name}${up ? '~up' : ''}` })} />}
-      {chosen && <RowDetails table={table} row={chosen} close={() => setChosen(null)} />}
+      {chosen && <RowDetails table={table} row={chosen} close={() => choose(null)} />}
     </section>
   );
 }

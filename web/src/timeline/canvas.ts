@@ -28,8 +28,8 @@ export class Canvas {
     this.watch.observe(element.parentElement!);
     this.measure();
     this.stopListening = effect(() => {
-      const { span, scroll, size, selected, details, area, marks, hover, layout, arrows, found, news } = model;
-      void [span, scroll, size, selected, details, area, marks, hover, layout, arrows, found, news, mode].map((one) => one.value);
+      const { span, scroll, size, selected, details, area, other, marks, hover, layout, arrows, found, news } = model;
+      void [span, scroll, size, selected, details, area, other, marks, hover, layout, arrows, found, news, mode].map((one) => one.value);
       this.frame ||= requestAnimationFrame(() => {
         this.frame = 0;
         this.draw();
@@ -87,7 +87,7 @@ export class Canvas {
     this.scene = sceneOf(layout, frame, model.store);
     paint(this.context, this.raster, {
       timeline: model.timeline, layout, frame, scene: this.scene, mode: mode.peek(), ratio,
-      selected: model.selected.peek(), details: model.details.peek(), hover: model.hover.peek()?.box ?? null, area: model.area.peek(),
+      selected: model.selected.peek(), details: model.details.peek(), hover: model.hover.peek()?.box ?? null, area: model.area.peek(), other: model.other.peek(),
       marks: model.marks.peek(), arrows: model.arrows.peek(), found: model.found.peek(),
     }, model.store);
     if (ratio >= (devicePixelRatio || 1) || ratio === MAX_RATIO) this.sharpDraw = performance.now() - start;

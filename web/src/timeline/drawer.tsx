@@ -3,11 +3,12 @@ import { signal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { EventDetails, Frame, Link, Table } from '../data/types.ts';
 import { hrefTo, said } from '../state/app.ts';
-import { Answer, Failure, Notes } from '../shell/answer.tsx';
+import { Failure } from '../shell/answer.tsx';
 import { Place } from '../shell/place.tsx';
 import { Splitter } from '../shell/splitter.tsx';
 import { TableCard } from '../table/card.tsx';
 import { formatExact, formatValue } from '../words/units.ts';
+import { AreaTab } from './area.tsx';
 import type { Canvas } from './canvas.ts';
 import type { Model, Tab } from './model.ts';
 
@@ -130,31 +131,6 @@ function Args({ args }: { args: EventDetails['args'] }) {
       <h3>Args</h3>
       <dl class="args">{args.map(([name, value], i) => <div key={i}><dt>{name}</dt><dd>{worded(value)}</dd></div>)}</dl>
     </section>
-  );
-}
-
-function AreaTab({ model }: { model: Model }) {
-  const area = model.area.value;
-  if (area === null) return <p class="empty">Drag over lanes to select an area of time.</p>;
-  const lanes = [...area.lanes].sort((a, b) => a - b);
-  const { from, to } = area.span;
-  const [start, end] = [Math.max(0, Math.round(from)), Math.min(model.timeline.end, Math.round(to))];
-  return (
-    <div class="stack">
-      <p>
-        <b>{formatValue(end - start, 'ns')}</b> from {formatValue(start, 'ns')} on {lanes.length} {lanes.length === 1 ? 'lane' : 'lanes'}
-      </p>
-      <Answer of={`area/${model.run.run}/${model.run.hash}/${start}/${end}/${lanes.join(',')}`} what="the area"
-        ask={() => model.source.area(model.run.run, start, end, lanes)}>
-        {(report) => (
-          <>
-            <Notes notes={report.notes} />
-            {report.tables.filter((table) => table.rows.length > 0).map((table) => <TableCard key={table.title} table={table} maxRows={8} />)}
-            {report.tables.every((table) => table.rows.length === 0) && <p class="empty">No event is in this area.</p>}
-          </>
-        )}
-      </Answer>
-    </div>
   );
 }
 

@@ -7,6 +7,7 @@ import { keyOf, typing } from '../words/keys.ts';
 import type { Canvas } from './canvas.ts';
 import type { Model } from './model.ts';
 import type { Held } from './motion.ts';
+import type { Area } from './paint.ts';
 import { placeOf } from './scene.ts';
 
 const PAN = 0.1;
@@ -60,6 +61,12 @@ function openSource(model: Model) {
   else said.value = editor.peek() === 'none' ? 'Choose an editor in the help (?) first.' : `${frame.file ?? 'The frame'} is not a whole path.`;
 }
 
+function areaOfEvent(model: Model): Area | null {
+  const place = model.selected.peek();
+  if (place === null) said.value = 'Select an event first.';
+  return place && { span: { from: place.start, to: place.end }, lanes: new Set([place.lane]) };
+}
+
 type Actions = Record<string, (model: Model, canvas: Canvas) => void>;
 
 const ACTIONS: Actions = {
@@ -88,8 +95,12 @@ const ACTIONS: Actions = {
     model.keepLink();
   },
   asArea: (model) => {
-    const place = model.selected.peek();
-    if (place !== null) model.selectArea({ span: { from: place.start, to: place.end }, lanes: new Set([place.lane]) });
+    const area = areaOfEvent(model);
+    if (area !== null) model.selectArea(area);
+  },
+  asOther: (model) => {
+    const area = areaOfEvent(model);
+    if (area !== null) model.compare(area);
   },
   mark: (model) => markSelection(model, false),
   keepMark: (model) => markSelection(model, true),

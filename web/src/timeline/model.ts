@@ -15,6 +15,7 @@ import { bounded, lengthOf, moved, widened, type Span } from './view.ts';
 
 const LINK_AFTER_MS = 300;
 const MAX_AREA_LANES = 256; // of one question
+const NAMED_LANES = 2; // of an area
 const OPEN_RANKS = 8; // of many ranks, those that are open at first
 const AROUND_MOMENT = 0.75; // beside a moment, as a share of its length
 const AROUND = 0.6; // room beside an event that fills the view
@@ -31,6 +32,12 @@ export class Model {
   readonly details = signal<EventDetails | null>(null);
   readonly detailsError = signal<Error | null>(null);
   readonly area = signal<Area | null>(null);
+  /** What the area is compared with; it is the newer one. */
+  readonly other = signal<Area | null>(null);
+  /** Whether the next area is the other one. */
+  readonly comparing = signal(false);
+  /** While an area grows, nothing is asked about it. */
+  readonly dragging = signal(false);
   readonly marks = signal<readonly Mark[]>([]);
   readonly hover = signal<{ box: Box; x: number; y: number } | null>(null);
   readonly pinned = signal<readonly string[]>([]);
@@ -86,20 +93,27 @@ export class Model {
     const step = steps.find((one) => String(one.number) === param('step'));
     if (rank !== undefined) this.closed.value = this.closed.peek().filter((key) => key !== groupKey(Number(rank)));
     this.span.value = bounded(parseSpan(param('t')) ?? (step ? widened({ from: step.start, to: step.end }, 0.05) : { from: 0, to: timeline.end }), timeline.end);
-    this.readArea();
+    this.readAreas();
     this.showMoment();
     const event = /^r(\d+)\.(\d+)$/.exec(param('sel') ?? '');
     if (event === null) this.selected.value = this.details.value = null;
     else void this.selectById(Number(event[1]), Number(event[2]), { show: param('t') === undefined });
     if ((param('q') ?? '') !== this.query.peek()) this.find(param('q') ?? '');
   }
-  private readArea() {
-    const [from, to, ...keys] = parseList(param('area'));
+  private readAreas() {
+    this.area.value = this.areaNamed(param('area'));
+    this.other.value = this.area.peek() && this.areaNamed(param('area2'));
+    if (this.area.peek() !== null) this.tab.value = 'area';
+  }
+  private areaNamed(words: string | undefined): Area | null {
+    const [from, to, ...keys] = parseList(words);
     const span = parseSpan(`${from},${to}`);
-    if (span === null) return void (this.area.value = null);
-    const lanes = new Set(this.timeline.lanes.filter((lane) => keys.length === 0 || keys.includes(lane.key)).map((lane) => lane.lane));
-    this.area.value = { span, lanes };
-    this.tab.value = 'area';
+    return span && this.trimmed({ span, lanes: new Set(this.timeline.lanes.filter((lane) => keys.length === 0 || keys.includes(lane.key)).map((lane) => lane.lane)) });
+  }
+  private nameOf(area: Area | null): string | undefined {
+    const { lanes } = this.timeline;
+    const keys = area === null || area.lanes.size === lanes.length ? [] : lanes.filter((lane) => area.lanes.has(lane.lane)).map((lane) => lane.key);
+    return area === null ? undefined : [formatSpan(area.span.from, area.span.to), ...keys].join(',');
   }
 
   /** Selects a moment that a finding or a row of a table leads to, on the lanes of its rank. */
@@ -120,17 +134,14 @@ export class Model {
   keepLink(how: 'push' | 'replace' = 'replace') {
     clearTimeout(this.linkTimer);
     const write = () => {
-      const { selected, area, timeline } = this;
+      const { selected, area, other, timeline } = this;
       const span = this.motion.target;
       const whole = span.from <= 0 && span.to >= timeline.end;
       const place = selected.peek();
-      const chosen = area.peek();
-      const keys = chosen === null || chosen.lanes.size === timeline.lanes.length ? []
-        : timeline.lanes.filter((lane) => chosen.lanes.has(lane.lane)).map((lane) => lane.key);
       change({
         t: whole ? undefined : formatSpan(span.from, span.to), step: undefined, rank: undefined, at: undefined,
         sel: place === null ? undefined : `r${place.rank}.${place.id}`,
-        area: chosen === null ? undefined : [formatSpan(chosen.span.from, chosen.span.to), ...keys].join(','),
+        area: this.nameOf(area.peek()), area2: this.nameOf(other.peek()),
         pin: this.pinned.peek().join(','), closed: this.closed.peek().join(',') || (ranksOf(timeline) > OPEN_RANKS ? 'none' : undefined), open: this.opened.peek().join(','),
         flow: this.arrows.peek() ? undefined : 'none', q: this.query.peek(),
         marks: this.marks.peek().filter((mark) => mark.kept).map((mark) => formatSpan(mark.span.from, mark.span.to)).join(';'),
@@ -202,17 +213,43 @@ export class Model {
     this.asking?.abort();
     this.selected.value = null;
     this.details.value = null;
-    this.area.value = null;
+    this.area.value = this.other.value = null;
     if (this.tab.peek() === 'event' || this.tab.peek() === 'area') this.tab.value = null;
     this.keepLink('push');
   }
 
-  selectArea(area: Area, how: 'push' | 'replace' = 'push') {
-    const lanes = new Set([...area.lanes].sort((a, b) => a - b).slice(0, MAX_AREA_LANES));
-    if (lanes.size < area.lanes.size) said.value = `The area has the first ${MAX_AREA_LANES} of ${formatValue(area.lanes.size, 'count')} lanes.`;
-    this.area.value = { ...area, lanes };
+  selectArea(area: Area, other: Area | null = null) {
+    this.area.value = this.trimmed(area);
+    this.other.value = other;
+    this.comparing.value = false;
     this.tab.value = 'area';
-    this.keepLink(how);
+    this.announced.value = other === null ? this.areaWords(this.area.peek()!) : this.comparison();
+    this.keepLink('push');
+  }
+  /** Compares the selected area with another one; without a selected one, selects it. */
+  compare(other: Area | null) {
+    const area = this.area.peek();
+    if (area !== null) this.selectArea(area, other && this.trimmed(other));
+    else if (other !== null) this.selectArea(other);
+  }
+  private comparison = () => `Area A, old: ${this.areaWords(this.area.peek()!)}. Area B, new: ${this.areaWords(this.other.peek()!)}.`;
+  /** In whole ns of the run, on as many lanes as a question may have. */
+  private trimmed({ span, lanes }: Area): Area {
+    const first = [...lanes].sort((a, b) => a - b).slice(0, MAX_AREA_LANES);
+    if (first.length < lanes.size) said.value = `The area has the first ${MAX_AREA_LANES} of ${formatValue(lanes.size, 'count')} lanes.`;
+    return { span: { from: Math.max(0, Math.round(span.from)), to: Math.min(this.timeline.end, Math.round(span.to)) }, lanes: new Set(first) };
+  }
+  askArea(area: Area) {
+    const { span, lanes } = this.trimmed(area);
+    return this.source.area(this.run.run, span.from, span.to, [...lanes]);
+  }
+  /** Its span and its lanes: "23.0 ms from 22.0 ms on main thread and stream 7 compute". */
+  areaWords({ span, lanes }: Area): string {
+    const all = this.timeline.lanes.filter((lane) => lanes.has(lane.lane));
+    const names = all.map((lane) => (ranksOf(this.timeline) > 1 ? `rank ${lane.rank} ${lane.title}` : lane.title));
+    const where = all.length === this.timeline.lanes.length && all.length > NAMED_LANES ? `all ${all.length} lanes`
+      : names.length > NAMED_LANES ? `${names.slice(0, NAMED_LANES).join(', ')} and ${names.length - NAMED_LANES} more lanes` : names.join(' and ');
+    return `${formatValue(Math.round(span.to - span.from), 'ns')} from ${formatValue(Math.max(0, Math.round(span.from)), 'ns')} on ${where}`;
   }
 
   // Moving

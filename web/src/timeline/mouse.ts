@@ -3,7 +3,7 @@ import type { Canvas } from './canvas.ts';
 import type { Model } from './model.ts';
 import type { Area } from './paint.ts';
 import { edgeNear } from './scene.ts';
-import { moved, timeAt, widened, type Span } from './view.ts';
+import { moved, pixelOf, timeAt, widened, type Span } from './view.ts';
 
 const SLACK = 4; // pixels before a press becomes a drag
 const SNAP = 6;
@@ -11,7 +11,7 @@ const EDGE = 5; // pixels beside an area's edge that still move it
 const WHEEL_ZOOM = 0.0022;
 const LINE_PX = 16;
 
-interface Press { x: number; y: number; kind: 'area' | 'pan' | 'edge'; began: Span; scroll: number; fixed: number; moved: boolean }
+interface Press { x: number; y: number; kind: 'area' | 'pan' | 'edge'; began: Span; scroll: number; fixed: number; of: 'area' | 'other'; moved: boolean }
 
 export function listenToMouse(model: Model, canvas: Canvas): () => void {
   const { element } = canvas;
@@ -21,7 +21,7 @@ export function listenToMouse(model: Model, canvas: Canvas): () => void {
     return { x: event.clientX - box.left, y: event.clientY - box.top };
   };
   const time = (x: number) => timeAt(x, model.span.peek(), model.size.peek().width);
-  const snapped = (x: number, event: MouseEvent) => (event.altKey ? null : edgeNear(canvas.scene, x, SNAP)) ?? time(x);
+  const snapped = (x: number, event: MouseEvent) => (event.ctrlKey || event.metaKey ? null : edgeNear(canvas.scene, x, SNAP)) ?? time(x);
 
   const lanesBetween = (y0: number, y1: number) => {
     const [top, bottom] = [Math.min(y0, y1), Math.max(y0, y1)];
@@ -30,17 +30,18 @@ export function listenToMouse(model: Model, canvas: Canvas): () => void {
   };
   const areaOf = (now: { x: number; y: number }, event: MouseEvent): Area | null => {
     const [a, b] = [press!.fixed, snapped(now.x, event)].sort((x, y) => x - y) as [number, number];
-    const lanes = press!.kind === 'edge' ? model.area.peek()!.lanes : lanesBetween(press!.y, now.y);
+    const lanes = press!.kind === 'edge' ? model[press!.of].peek()!.lanes : lanesBetween(press!.y, now.y);
     return a < b && lanes.size > 0 ? { span: { from: a, to: b }, lanes } : null;
   };
-  /** The other edge of the area, if x is at one. */
-  const edgeAt = (x: number): number | null => {
-    const area = model.area.peek();
-    if (area === null) return null;
-    const { width } = model.size.peek();
-    const pixel = (t: number) => ((t - model.span.peek().from) / (model.span.peek().to - model.span.peek().from)) * width;
-    if (Math.abs(pixel(area.span.from) - x) < EDGE) return area.span.to;
-    return Math.abs(pixel(area.span.to) - x) < EDGE ? area.span.from : null;
+  /** The area of which x is at an edge, and its other edge. */
+  const edgeAt = (x: number): { of: 'area' | 'other'; fixed: number } | null => {
+    const isNear = (time: number) => Math.abs(pixelOf(time, model.span.peek(), model.size.peek().width) - x) < EDGE;
+    for (const of of ['other', 'area'] as const) {
+      const span = model[of].peek()?.span;
+      if (span && isNear(span.from)) return { of, fixed: span.to };
+      if (span && isNear(span.to)) return { of, fixed: span.from };
+    }
+    return null;
   };
 
   const down = (event: PointerEvent) => {
@@ -48,7 +49,8 @@ export function listenToMouse(model: Model, canvas: Canvas): () => void {
     const { x, y } = at(event);
     const edge = edgeAt(x);
     const kind = event.shiftKey || event.button === 1 ? 'pan' : edge !== null ? 'edge' : 'area';
-    press = { x, y, kind, began: model.span.peek(), scroll: model.scroll.peek(), fixed: edge ?? snapped(x, event), moved: false };
+    const of = edge?.of ?? (model.area.peek() !== null && (event.altKey || model.comparing.peek()) ? 'other' : 'area');
+    press = { x, y, kind, of, began: model.span.peek(), scroll: model.scroll.peek(), fixed: edge?.fixed ?? snapped(x, event), moved: false };
     element.setPointerCapture(event.pointerId);
     element.focus({ preventScroll: true });
   };
@@ -66,7 +68,8 @@ export function listenToMouse(model: Model, canvas: Canvas): () => void {
       model.scrollTo(press.scroll + press.y - now.y);
     } else {
       const area = areaOf(now, event);
-      if (area !== null) model.area.value = area;
+      model.dragging.value = true;
+      if (area !== null) model[press.of].value = area;
     }
   };
   const hover = ({ x, y }: { x: number; y: number }) => {
@@ -77,14 +80,15 @@ export function listenToMouse(model: Model, canvas: Canvas): () => void {
   const up = (event: PointerEvent) => {
     if (press === null) return;
     const now = at(event);
-    const { moved: dragged, kind } = press;
+    const { moved: dragged, kind, of } = press;
     const area = dragged && kind !== 'pan' ? areaOf(now, event) : null;
     press = null;
-    if (area !== null) return model.selectArea(area);
+    model.dragging.value = false;
+    if (area !== null) return of === 'other' ? model.compare(area) : model.selectArea(area, kind === 'edge' ? model.other.peek() : null);
     if (dragged) return;
     const box = canvas.boxAt(now.x, now.y);
     if (box !== null) {
-      model.area.value = null;
+      model.area.value = model.other.value = null;
       model.selectBox(box);
     } else if (model.selected.peek() !== null || model.area.peek() !== null) {
       model.deselect();
@@ -111,7 +115,10 @@ export function listenToMouse(model: Model, canvas: Canvas): () => void {
     model.hover.value = null;
     model.motion.ratio = 0.5;
   };
-  const cancel = () => { press = null; };
+  const cancel = () => {
+    press = null;
+    model.dragging.value = false;
+  };
 
   element.addEventListener('pointerdown', down);
   element.addEventListener('pointermove', move);

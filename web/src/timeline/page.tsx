@@ -20,9 +20,9 @@ const gutter = signal(190);
 
 export function TimelinePage({ run }: { run: Run }) {
   return (
-    <Answer of={`timeline/${run.run}/${run.hash}`} what="the timeline" ask={() => source.timeline(run.run)}>
+    <Answer of={`timeline/${run.run}/${run.hash}`} what="the timeline" heading={`Timeline of ${run.name}`} ask={() => source.timeline(run.run)}>
       {(timeline) => timeline.lanes.length === 0
-        ? <p class="empty card">This recording holds no event with a duration. Record with ProfilerActivity.CPU and ProfilerActivity.CUDA.</p>
+        ? <><h1>This recording holds no event with a duration.</h1><p>Record with ProfilerActivity.CPU and ProfilerActivity.CUDA.</p></>
         : <View run={run} timeline={timeline} />}
     </Answer>
   );

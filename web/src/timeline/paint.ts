@@ -13,6 +13,7 @@ const BOX = ROW - 2; // height of a box; rows are two pixels apart
 const LEAST_TEXT = 26; // pixels of a box that holds text
 const LEAST_STEP = 6; // pixels from one line of a step to the next
 const DIMMED = 0.25;
+const LETTER = 17; // pixels of the name of an area
 const LEAST_BUSY = 3; // pixels of the lowest box
 
 export interface Colours {
@@ -55,6 +56,8 @@ export interface Picture {
   details: EventDetails | null;
   hover: Box | null;
   area: Area | null;
+  /** What the area is compared with. */
+  other: Area | null;
   marks: readonly Mark[];
   arrows: boolean;
   /** Names that a search found; null without a search. */
@@ -205,7 +208,8 @@ function backed(context: CanvasRenderingContext2D, words: string, x: number, y: 
 function paintOverlay(context: CanvasRenderingContext2D, picture: Picture, palette: Colours) {
   const { frame, layout, timeline } = picture;
   const x = (time: number) => pixelOf(time, frame.span, frame.width);
-  if (picture.area !== null) paintArea(context, picture, palette, picture.area);
+  if (picture.area !== null) paintArea(context, picture, palette, picture.area, picture.other === null ? '' : 'A');
+  if (picture.other !== null) paintArea(context, picture, palette, picture.other, 'B');
   for (const mark of picture.marks) {
     context.fillStyle = palette.surface.select;
     context.globalAlpha = 0.14;
@@ -262,7 +266,7 @@ function arrow(context: CanvasRenderingContext2D, a: Edges, b: Edges, colour: st
   context.fill();
 }
 
-function paintArea(context: CanvasRenderingContext2D, picture: Picture, palette: Colours, area: Area) {
+function paintArea(context: CanvasRenderingContext2D, picture: Picture, palette: Colours, area: Area, letter: string) {
   const { frame, layout } = picture;
   const x0 = pixelOf(area.span.from, frame.span, frame.width);
   const x1 = pixelOf(area.span.to, frame.span, frame.width);
@@ -276,4 +280,11 @@ function paintArea(context: CanvasRenderingContext2D, picture: Picture, palette:
   context.globalAlpha = 1;
   context.fillRect(Math.round(x0), 0, 1, frame.height);
   context.fillRect(Math.round(x1), 0, 1, frame.height);
+  if (letter === '' || x1 < 0 || x0 > frame.width) return;
+  const left = Math.max(0, Math.round(x0));
+  context.fillRect(left, 0, LETTER, LETTER);
+  context.fillStyle = palette.surface.panel;
+  context.font = FONT;
+  context.textBaseline = 'middle';
+  context.fillText(letter, left + 5, LETTER / 2 + 0.5);
 }

@@ -32,7 +32,7 @@ export function Findings({ findings, outcome, together }: Props) {
   return (
     <section class="findings" aria-label="Findings">
       {shown.map((finding, i) => (
-        <div key={`${finding.id}${finding.rank}${i}`}>
+        <div key={finding.id}>
           {(i === 0 || finding.when !== shown[i - 1]!.when) && (
             <h2>
               {whenWords(finding.when)}
@@ -56,7 +56,7 @@ function Card({ finding, number, open }: { finding: Finding; number: number; ope
     <article class="card finding">
       <header>
         <span class="number" aria-hidden="true">{number}</span>
-        <h3>{finding.rank !== '' && <span class="faint">Rank {finding.rank}: </span>}{finding.title}</h3>
+        <h3>{finding.whose !== '' && <span class="faint">{finding.whose}: </span>}{finding.title}</h3>
         <p class="saves">
           {finding.saving !== '' && <span>saves ≈ <b>{finding.saving}</b> per {finding.per}</span>}
           <span class={`confidence ${finding.confidence}`}><Meter level={finding.confidence} /> {finding.confidence} confidence</span>

@@ -3,10 +3,12 @@ import { number, records, reportNamed, tableNamed, text, type Row } from '../dat
 import type { Reports } from '../data/types.ts';
 import type { Moment } from '../state/link.ts';
 import { formatRange } from '../words/units.ts';
+import { grouped, wordsOf, type Group } from './ranks.ts';
 
 export interface Proof { analysis: string; what: string }
+/** Ranks that say the same have one row: the words of the first, and whose they are: "Ranks 0–2 (rank 1 shown)", "" in a job of one. */
 export interface Finding {
-  rank: string;
+  whose: string;
   id: string;
   title: string;
   per: string;
@@ -22,17 +24,16 @@ export interface Finding {
   verify: string;
 }
 export interface RankVerdict {
-  rank: string;
+  whose: string;
   bound: string;
   outcome: string;
   headline: string;
   step: number | null;
   steps: number | null;
-  together: string;
   evidence: Proof[];
 }
-export interface Health { rank: string; grade: string; what: string; suffers: string; remedy: string }
-export interface Verdict { ranks: RankVerdict[]; findings: Finding[]; health: Health[]; notes: string[] }
+export interface Health { whose: string; grade: string; what: string; suffers: string; remedy: string }
+export interface Verdict { ranks: RankVerdict[]; findings: Finding[]; health: Health[]; notes: string[]; together: string }
 
 /** "idle: by cause; input_wait: per step" → the analyses, and what each shows. */
 export function proofsOf(evidence: string): Proof[] {
@@ -47,39 +48,35 @@ function momentOf(row: Row): Moment | null {
   return start === null || length === null ? null : { rank: text(row.of_rank) === '' ? null : Number(row.of_rank), start, length };
 }
 
-function findingOf(row: Row): Finding {
+/** From the smallest low end to the largest high end of any rank; "" if neither is known. */
+function rangeOf(rows: Row[], low: string, high: string): string {
+  const ends = (name: string) => rows.flatMap((row) => number(row[name]) ?? []);
+  const most = ends(high);
+  return most.length === 0 ? '' : formatRange(Math.min(...ends(low), ...most), Math.max(...most), 'ns');
+}
+
+function findingOf({ rows, whose }: Group): Finding {
+  const row = rows[0]!;
   return {
-    rank: text(row.of_rank), id: text(row.id), title: text(row.title), per: text(row.per),
-    saving: formatRange(number(row.saving_low), number(row.saving_high), 'ns'),
+    whose, id: text(row.id), title: text(row.title), per: text(row.per), saving: number(row.saving_high) === null ? '' : rangeOf(rows, 'saving_low', 'saving_high'),
     when: text(row.when), aside: text(row.aside), confidence: text(row.confidence), because: text(row.because),
     evidence: proofsOf(text(row.evidence)), at: momentOf(row), remedy: text(row.remedy), verify: text(row.verify),
   };
 }
 
-/** Equal findings about the recordings of several ranks are said once, with all their ranks. */
-function merged(all: Health[]): Health[] {
-  const kept = new Map<string, Health>();
-  for (const one of all) {
-    const key = JSON.stringify([one.grade, one.suffers, one.remedy]);
-    const known = kept.get(key);
-    if (known === undefined) kept.set(key, { ...one });
-    else known.rank += `, ${one.rank}`;
-  }
-  return [...kept.values()];
-}
-
 export function verdictOf(reports: Reports): Verdict {
   const report = reportNamed(reports, 'verdict');
+  const ranks = records(tableNamed(report, 'Verdict'));
   return {
-    ranks: records(tableNamed(report, 'Verdict')).map((row) => ({
-      rank: text(row.rank), bound: text(row.bound), outcome: text(row.outcome), headline: text(row.headline),
-      step: number(row.step), steps: number(row.steps), evidence: proofsOf(text(row.evidence)),
-      together: formatRange(number(row.together_low), number(row.together_high), 'ns'),
+    ranks: grouped(ranks, 'rank', 'headline', (row) => wordsOf(text(row.headline))).map(({ rows, whose }) => ({
+      whose, bound: text(rows[0]!.bound), outcome: text(rows[0]!.outcome), headline: text(rows[0]!.headline),
+      step: number(rows[0]!.step), steps: number(rows[0]!.steps), evidence: proofsOf(text(rows[0]!.evidence)),
     })),
-    findings: records(tableNamed(report, 'Findings')).map(findingOf),
-    health: merged(records(tableNamed(report, 'Health')).map((row) => ({
-      rank: text(row.of_rank), grade: text(row.class), what: text(row.what), suffers: text(row.suffers), remedy: text(row.remedy) }))),
-    notes: report?.notes ?? [],
+    findings: grouped(records(tableNamed(report, 'Findings')), 'of_rank', 'title', (row) => text(row.id)).map(findingOf),
+    health: grouped(records(tableNamed(report, 'Health')), 'of_rank', 'what', (row) => text(row.id)).map(({ rows, whose }) => ({
+      whose, grade: text(rows[0]!.class), what: text(rows[0]!.what), suffers: text(rows[0]!.suffers), remedy: text(rows[0]!.remedy) })),
+    notes: report?.notes ?? [], 
+    together: ranks.some((row) => row.together_low === 0) ? '' : rangeOf(ranks, 'together_low', 'together_high'), // a sum of hopes tells nothing
   };
 }
 

@@ -4,8 +4,8 @@ import { records, reportNamed, tableNamed, text } from '../data/table.ts';
 import type { Reports, Run } from '../data/types.ts';
 import { facts, hrefTo, openPage, param, scope, source } from '../state/app.ts';
 import { StepChart } from '../figures/chart.tsx';
-import { PartBar } from '../figures/partbar.tsx';
-import { partsOf, stackOf, type Whole } from '../figures/parts.ts';
+import { PartBars } from '../figures/partbar.tsx';
+import { partsOf, stackOf } from '../figures/parts.ts';
 import { StackLegend } from '../figures/figure.tsx';
 import { Analysis, Lead, Tabs } from '../pages/analysis.tsx';
 import { Scope } from '../pages/head.tsx';
@@ -27,7 +27,7 @@ export function VerdictPage({ run }: { run: Run }) {
       <Tabs names={names} chosen={tab} />
       {tab !== SUMMARY ? <><Lead run={run} name={tab} question={pageNamed('verdict').question} /><Analysis key={tab} run={run} name={tab} /></> : (
         <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${SUMMARY}`} class="stack">
-          <Answer of={`report/${run.run}/${run.hash}/${steps}`} what="the report" ask={() => source.report(run.run, scope.peek())}>
+          <Answer of={`report/${run.run}/${run.hash}/${steps}`} what="the report" heading={pageNamed('verdict').question} ask={() => source.report(run.run, scope.peek())}>
             {(reports) => <><Scope run={run} question={pageNamed('verdict').question} /><Summary reports={reports} /></>}
           </Answer>
         </div>
@@ -43,12 +43,12 @@ function Summary({ reports }: { reports: Reports }) {
       <Headlines verdict={verdict} />
       <div class="verdict-columns">
         <div class="stack">
-          <Findings findings={verdict.findings} outcome={verdict.ranks[0]?.outcome ?? ''} together={verdict.ranks.length === 1 ? verdict.ranks[0]!.together : ''} />
+          <Findings findings={verdict.findings} outcome={verdict.ranks[0]?.outcome ?? ''} together={verdict.together} />
           <Notes notes={verdict.notes} />
         </div>
         <div class="stack">
-          <WhereItGoes reports={reports} />
-          <Steps reports={reports} />
+          <WhereItGoes reports={reports} ranks={verdict.ranks} />
+          {hasSteps(verdict.ranks) && <Steps reports={reports} />}
           <HealthNotes verdict={verdict} />
           <Recording reports={reports} />
           <ThisFile />
@@ -68,8 +68,8 @@ function Headlines({ verdict }: { verdict: Verdict }) {
       <Headline one={first} lead={true} />
       {others.length > 0 && (
         <details open={others.length === 1}>
-          <summary>{others.length} more {others.length === 1 ? 'rank' : 'ranks'}</summary>
-          {others.map((one) => <Headline key={one.rank} one={one} lead={false} />)}
+          <summary>{others.length} more {others.length === 1 ? 'verdict' : 'verdicts'} of other ranks</summary>
+          {others.map((one) => <Headline key={one.whose} one={one} lead={false} />)}
         </details>
       )}
     </section>
@@ -82,7 +82,7 @@ function Headline({ one, lead }: { one: RankVerdict; lead: boolean }) {
   const Title = lead ? 'h1' : 'p';
   return (
     <div class="rank-headline">
-      <Title>{one.rank !== '' && <span class="faint">Rank {one.rank}: </span>}{sentence}</Title>
+      <Title>{one.whose !== '' && <span class="faint">{one.whose}: </span>}{sentence}</Title>
       {rest !== '' && <p>{rest}</p>}
       <p class="facts">
         <span class={`badge ${BADGES[one.outcome] ?? ''}`}>{one.bound}</span>
@@ -95,24 +95,20 @@ function Headline({ one, lead }: { one: RankVerdict; lead: boolean }) {
   );
 }
 
-function WhereItGoes({ reports }: { reports: Reports }) {
+function WhereItGoes({ reports, ranks }: { reports: Reports; ranks: RankVerdict[] }) {
   const step = tableNamed(reportNamed(reports, 'steps'), 'Average step');
   const phases = tableNamed(reportNamed(reports, 'phases'), 'Phases');
-  const wholes = (step ? partsOf(step) : []).slice(0, MAX_WHOLES);
-  const phaseWholes = (phases ? partsOf(phases) : []).slice(0, MAX_WHOLES);
+  const wholes = step ? partsOf(step) : [];
+  const phaseWholes = phases ? partsOf(phases) : [];
   if (wholes.length === 0 && phaseWholes.length === 0) return null;
+  const whole = hasSteps(ranks) ? 'the mean step' : 'the whole recording';
   return (
-    <section class="card" aria-label="Where a step goes">
-      {wholes.length > 0 && <><h2>Where the mean step goes</h2><Wholes wholes={wholes} of="the mean step" /></>}
-      {phaseWholes.length > 0 && <><h2>By phase on the host</h2><Wholes wholes={phaseWholes} of="the host's time" /></>}
+    <section class="card" aria-label={`Where ${whole} goes`}>
+      {wholes.length > 0 && <><h2>Where {whole} goes</h2><PartBars wholes={wholes} of={whole} /></>}
+      {phaseWholes.length > 0 && <><h2>By phase on the host</h2><PartBars wholes={phaseWholes} of="the host's time" /></>}
     </section>
   );
 }
-
-const MAX_WHOLES = 3;
-
-const Wholes = ({ wholes, of }: { wholes: Whole[]; of: string }) =>
-  <>{wholes.map((whole) => <PartBar key={whole.of} parts={whole.parts} of={wholes.length > 1 ? whole.of : of} titled={wholes.length > 1} />)}</>;
 
 function Steps({ reports }: { reports: Reports }) {
   const table = reportNamed(reports, 'steps')?.tables.find((one) => one.shape === 'bars' && stackOf(one) !== null);
@@ -128,6 +124,8 @@ function Steps({ reports }: { reports: Reports }) {
   );
 }
 
+const hasSteps = (ranks: RankVerdict[]) => ranks.some((one) => one.steps !== 0);
+
 const GRADES: Record<string, string> = { A: 'stops conclusions', B: 'lowers confidence', C: 'to know' };
 const OPEN = 2;
 
@@ -141,8 +139,8 @@ function HealthNotes({ verdict }: { verdict: Verdict }) {
       <h2>What the recording cannot show</h2>
       <ul class="health">
         {shown.map((one) => (
-          <li key={`${one.rank}${one.what}`} class={`grade-${one.grade}`}>
-            <p><span class="badge">{GRADES[one.grade] ?? one.grade}</span> {one.rank !== '' && `Rank ${one.rank}: `}{one.what}</p>
+          <li key={`${one.whose}${one.what}`} class={`grade-${one.grade}`}>
+            <p><span class="badge">{GRADES[one.grade] ?? one.grade}</span> {one.whose !== '' && `${one.whose}: `}{one.what}</p>
             <p class="faint">Affects {one.suffers}. {one.remedy}</p>
           </li>
         ))}

@@ -28,7 +28,7 @@ function Lacks({ run }: { run: Run }) {
     <details class="banner strip">
       <summary><b>Partial recording.</b> {first.what}{others.length > 0 && ` And ${others.length} more.`}</summary>
       <ul>
-        {lacks.map((one) => <li key={`${one.rank}${one.what}`}>{one.rank !== '' && `Rank ${one.rank}: `}{one.what} Affects {one.suffers}. {one.remedy}</li>)}
+        {lacks.map((one) => <li key={`${one.whose}${one.what}`}>{one.whose !== '' && `${one.whose}: `}{one.what} Affects {one.suffers}. {one.remedy}</li>)}
       </ul>
       <a href={hrefTo('verdict')}>All that the recording cannot show</a>
     </details>

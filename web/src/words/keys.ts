@@ -47,6 +47,7 @@ export const KEYS: readonly Key[] = [
   on('c', 'collective', 'pin the same collective on all ranks'),
   on('g', 'arrows', 'arrows: none or those of the selection', { shown: 'Shift G', key: 'G', shift: true }),
   on('r', 'asArea', 'select the area of the event'),
+  on('R', 'asOther', 'compare the selected area with that of the event', { shown: 'Shift R', shift: true }),
   on('m', 'mark', 'mark the selected span; Shift M keeps the mark'),
   on('M', 'keepMark', 'keep a mark of the selected span', { shown: 'Shift M', shift: true }),
   on('Delete', 'unmark', 'remove the marks'),
@@ -63,7 +64,8 @@ export const KEYS: readonly Key[] = [
 export const MOUSE: readonly { shown: string; does: string }[] = [
   { shown: 'Click', does: 'select an event' },
   { shown: 'Double click', does: 'zoom to the event; on many events, zoom in' },
-  { shown: 'Drag', does: 'select an area of time and lanes; edges snap to events, with Alt they do not' },
+  { shown: 'Drag', does: 'select an area of time and lanes; edges snap to events, with Ctrl they do not' },
+  { shown: 'Alt drag', does: 'select a second area, and compare the two' },
   { shown: 'Shift drag', does: 'pan' },
   { shown: 'Drag on the ruler', does: 'zoom to the span' },
   { shown: 'Wheel', does: 'scroll the lanes; with Ctrl zoom, with Shift pan' },
