@@ -3,10 +3,12 @@ import { effect } from '@preact/signals';
 import { mode } from '../state/theme.ts';
 import { entryAt } from './layout.ts';
 import type { Model } from './model.ts';
+import type { IdlePart } from '../data/types.ts';
+import { idleAt } from './overlay.ts';
 import { paint } from './paint.ts';
 import { Raster } from './raster.ts';
 import { boxAt, entriesInView, sceneOf, type Box, type Frame, type Scene } from './scene.ts';
-import { levelFor, nsPerPixel } from './view.ts';
+import { levelFor, nsPerPixel, timeAt } from './view.ts';
 
 const MAX_RATIO = 2;
 const SLOW_MS = 10;
@@ -28,8 +30,8 @@ export class Canvas {
     this.watch.observe(element.parentElement!);
     this.measure();
     this.stopListening = effect(() => {
-      const { span, scroll, size, selected, details, area, marks, hover, layout, arrows, found, news } = model;
-      void [span, scroll, size, selected, details, area, marks, hover, layout, arrows, found, news, mode].map((one) => one.value);
+      const { span, scroll, size, selected, details, area, marks, hover, layout, arrows, found, news, overlay } = model;
+      void [span, scroll, size, selected, details, area, marks, hover, layout, arrows, found, news, overlay.path, overlay.idle, mode].map((one) => one.value);
       this.frame ||= requestAnimationFrame(() => {
         this.frame = 0;
         this.draw();
@@ -51,6 +53,14 @@ export class Canvas {
 
   boxAt(x: number, y: number): Box | null {
     return boxAt(this.scene, this.model.layout.peek(), x, y, this.model.scroll.peek());
+  }
+
+  /** The idle stretch under the mouse, if they are shown. */
+  idleAt(x: number, y: number): IdlePart | undefined {
+    const { layout, scroll, span, size, overlay } = this.model;
+    const entry = entryAt(layout.peek(), y, scroll.peek());
+    const idle = overlay.idle.peek();
+    return idle === null || entry?.kind !== 'lane' ? undefined : idleAt(idle, entry.lane.lane, timeAt(x, span.peek(), size.peek().width));
   }
 
   /** The key of the lane under the mouse. */
@@ -87,7 +97,7 @@ export class Canvas {
     this.scene = sceneOf(layout, frame, model.store);
     paint(this.context, this.raster, {
       timeline: model.timeline, layout, frame, scene: this.scene, mode: mode.peek(), ratio,
-      selected: model.selected.peek(), details: model.details.peek(), hover: model.hover.peek()?.box ?? null, area: model.area.peek(),
+      selected: model.selected.peek(), details: model.details.peek(), hover: model.hover.peek()?.box ?? null, path: model.overlay.path.peek(), idle: model.overlay.idle.peek(), area: model.area.peek(),
       marks: model.marks.peek(), arrows: model.arrows.peek(), found: model.found.peek(),
     }, model.store);
     if (ratio >= (devicePixelRatio || 1) || ratio === MAX_RATIO) this.sharpDraw = performance.now() - start;

@@ -87,6 +87,8 @@ const ACTIONS: Actions = {
     model.arrows.value = !model.arrows.peek();
     model.keepLink();
   },
+  path: (model) => model.togglePath(),
+  idle: (model) => model.toggleIdle(),
   asArea: (model) => {
     const place = model.selected.peek();
     if (place !== null) model.selectArea({ span: { from: place.start, to: place.end }, lanes: new Set([place.lane]) });

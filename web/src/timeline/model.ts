@@ -1,12 +1,13 @@
 // The state of the timeline and what can be done with it. The address holds all of it that a link must keep.
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { DataSource } from '../data/source.ts';
-import { placeIn, type Drawn, type EventDetails, type Place, type Run, type Search, type Timeline } from '../data/types.ts';
+import { placeIn, type Drawn, type EventDetails, type IdlePart, type Place, type Run, type Search, type Timeline } from '../data/types.ts';
 import { change, ignored, param, said } from '../state/app.ts';
 import { formatSpan, parseList, parseMoment, parseSpan } from '../state/link.ts';
 import { formatValue } from '../words/units.ts';
 import { entryOf, groupKey, isPinned, layOut, ROW, type Layout } from './layout.ts';
 import { Motion } from './motion.ts';
+import { Overlay } from './overlay.ts';
 import { stepsOf, type Area, type Mark } from './paint.ts';
 import type { Box } from './scene.ts';
 import { placeOf } from './scene.ts';
@@ -32,7 +33,7 @@ export class Model {
   readonly detailsError = signal<Error | null>(null);
   readonly area = signal<Area | null>(null);
   readonly marks = signal<readonly Mark[]>([]);
-  readonly hover = signal<{ box: Box; x: number; y: number } | null>(null);
+  readonly hover = signal<{ box: Box | IdlePart; x: number; y: number } | null>(null);
   readonly pinned = signal<readonly string[]>([]);
   readonly closed = signal<readonly string[]>([]);
   readonly opened = signal<readonly string[]>([]);
@@ -49,6 +50,7 @@ export class Model {
   });
   readonly store: Store;
   readonly motion: Motion;
+  readonly overlay: Overlay;
   private fits = 0; // how often F was pressed for this selection
   private linkTimer = 0;
   private asking: AbortController | null = null;
@@ -61,6 +63,7 @@ export class Model {
       this.news.value++; // a last frame, as sharp as can be
       this.keepLink();
     });
+    this.overlay = new Overlay(source, run.run, timeline.end, this.span);
     this.readLink();
   }
 
@@ -77,6 +80,8 @@ export class Model {
     const ranks = [...new Set(timeline.lanes.map((lane) => lane.rank))];
     this.closed.value = param('closed') === undefined ? ranks.slice(OPEN_RANKS).map(groupKey) : param('closed') === 'none' ? [] : known(parseList(param('closed')), 'rank', (key) => timeline.lanes.some((lane) => groupKey(lane.rank) === key));
     this.arrows.value = param('flow') !== 'none';
+    this.overlay.pathOf.value = param('path') ?? '';
+    this.overlay.idleShown.value = param('idle') !== undefined;
     this.marks.value = (param('marks') ?? '').split(';').flatMap((one) => {
       const span = parseSpan(one);
       return span === null ? [] : [{ span, kept: true }];
@@ -132,7 +137,7 @@ export class Model {
         sel: place === null ? undefined : `r${place.rank}.${place.id}`,
         area: chosen === null ? undefined : [formatSpan(chosen.span.from, chosen.span.to), ...keys].join(','),
         pin: this.pinned.peek().join(','), closed: this.closed.peek().join(',') || (ranksOf(timeline) > OPEN_RANKS ? 'none' : undefined), open: this.opened.peek().join(','),
-        flow: this.arrows.peek() ? undefined : 'none', q: this.query.peek(),
+        flow: this.arrows.peek() ? undefined : 'none', path: this.overlay.pathOf.peek(), idle: this.overlay.idleShown.peek() ? 'causes' : undefined, q: this.query.peek(),
         marks: this.marks.peek().filter((mark) => mark.kept).map((mark) => formatSpan(mark.span.from, mark.span.to)).join(';'),
       }, how);
     };
@@ -144,6 +149,7 @@ export class Model {
     clearTimeout(this.linkTimer);
     this.motion.stop();
     this.store.stop();
+    this.overlay.stop();
     this.asking?.abort();
     this.searching?.abort();
   }
@@ -265,6 +271,33 @@ export class Model {
     const next = now < 0 ? steps.findIndex((step) => step.start > middle) : now + by;
     const step = steps[Math.max(0, Math.min(steps.length - 1, next))];
     if (step !== undefined) this.motion.go(widened({ from: step.start, to: step.end }, 0.05));
+  }
+
+  // What analyses found
+
+  /** The path of the step in view, of the selection's rank; again: none. */
+  togglePath() {
+    const { pathOf } = this.overlay;
+    const place = this.selected.peek();
+    const rank = place?.rank ?? this.timeline.lanes[0]!.rank;
+    const { from, to } = this.motion.target;
+    const time = place?.start ?? (from + to) / 2;
+    const steps = this.timeline.steps.filter((one) => one.rank === rank);
+    const step = steps.filter((one) => one.start <= time).at(-1) ?? steps[0];
+    const target = step === undefined ? `r${rank}` : `r${rank}.${step.number}`;
+    pathOf.value = pathOf.peek() === target ? '' : target;
+    this.keepLink('push');
+  }
+  toggleIdle() {
+    const { idleShown } = this.overlay;
+    idleShown.value = !idleShown.peek();
+    this.keepLink('push');
+  }
+  /** Selects what the host did while a device was idle. */
+  selectCause(part: IdlePart) {
+    const { rank } = this.overlay.idle.peek()!.devices[part.device]!;
+    if (part.host === null) said.value = 'Nothing is recorded that this stretch waited for.';
+    else void this.selectById(rank, part.host, { show: true }).then(() => this.keepLink('push'));
   }
 
   // Lanes

@@ -74,6 +74,7 @@ function View({ run, timeline }: { run: Run; timeline: Timeline }) {
         </p>
       ) : null}
       <CoarseSpans end={timeline.end} />
+      <Found model={model} />
       {model.store.error && <div class="tile-error"><Failure error={model.store.error} again={() => model.store.retry()} /></div>}
       <div class="lanes">
         <Gutter model={model} />
@@ -107,6 +108,20 @@ function CoarseSpans({ end }: { end: number }) {
   );
 }
 
+/** What is drawn in, in words. */
+function Found({ model }: { model: Model }) {
+  const path = model.overlay.path.value;
+  const idle = model.overlay.idle.value;
+  const shares = (all: readonly { time: number; share: number | null; meaning: string }[]) =>
+    all.filter((one) => one.time > 0).sort((a, b) => b.time - a.time).map((one) => `${formatValue(one.share, 'share')} ${one.meaning}`).join(', ');
+  return (
+    <div class="drawn" aria-live="polite">
+      {path && <p><b>Critical path{path.step !== null && ` of step ${path.step}`}, rank {path.rank}: {formatValue(path.time, 'ns')}</b> {shares(path.bound_by)}. {path.notes.join(' ')}</p>}
+      {idle && <p>{idle.time > 0 ? <><b>Devices idle: {formatValue(idle.time, 'ns')}</b> {shares(idle.causes)}.</> : 'No idle time of a device is known.'}</p>}
+    </div>
+  );
+}
+
 function Toolbar({ model }: { model: Model }) {
   const span = model.span.value;
   const { clock } = model.timeline;
@@ -132,6 +147,8 @@ function Toolbar({ model }: { model: Model }) {
       <button type="button" aria-label="Zoom out (S)" title="Zoom out (S)" onClick={() => model.motion.zoom(1.6, 0.5)}>−</button>
       <button type="button" aria-label="Zoom in (W)" title="Zoom in (W)" onClick={() => model.motion.zoom(1 / 1.6, 0.5)}>+</button>
       <button type="button" title="Whole run (0)" onClick={() => model.motion.go(model.whole)}>Whole run</button>
+      <button type="button" aria-pressed={model.overlay.pathOf.value !== ''} title="Critical path of the step in view (X)" onClick={() => model.togglePath()}>Critical path</button>
+      <button type="button" aria-pressed={model.overlay.idleShown.value} title="Why devices were idle (I)" onClick={() => model.toggleIdle()}>Idle causes</button>
       <button type="button" aria-pressed={model.tab.value === 'table'} onClick={() => { model.tab.value = model.tab.peek() === 'table' ? null : 'table'; }}>As table</button>
     </div>
   );
@@ -141,16 +158,18 @@ function Tooltip({ model }: { model: Model }) {
   const hover = model.hover.value;
   if (hover === null) return null;
   const { box, x, y } = hover;
+  const cause = 'cause' in box && model.overlay.idle.value?.causes[box.cause];
   const { width, height } = model.size.value;
   const side = x > width / 2 ? { right: `${width - x + 12}px` } : { left: `${x + 12}px` };
   const below = y > height / 2 ? { bottom: `${height - y + 12}px` } : { top: `${y + 14}px` };
   return (
     <div class="tooltip" role="tooltip" style={{ ...side, ...below }}>
-      <b>{model.store.name(box.name) ?? '…'}</b>
-      {box.count > 1
+      <b>{cause ? `idle: ${cause.cause}` : model.store.name(box.name!) ?? '…'}</b>
+      {cause && <span>{cause.meaning}</span>}
+      {'cause' in box ? <span>{formatValue(box.end - box.start, 'ns')} at {formatValue(box.start, 'ns')}</span> : box.count > 1
         ? <span>the longest of {formatValue(box.count, 'count')} events that fill {formatValue(box.busy / 255, 'share')} of {formatValue(box.end - box.start, 'ns')}</span>
         : <span>≈ {formatValue(box.end - box.start, 'ns')} at {formatValue(Math.max(0, box.start), 'ns')}</span>}
-      <span class="faint">{PAINTS[box.family]?.label ?? ''} · {box.lane.title}</span>
+      <span class="faint">{'cause' in box ? box.name !== null && `click: ${model.store.name(box.name) ?? '…'}` : `${PAINTS[box.family]?.label ?? ''} · ${box.lane.title}`}</span>
     </div>
   );
 }
