@@ -180,6 +180,8 @@ StepPath path_of_step(const trace::Trace& trace, const trace::Rank& rank, const 
   }
   for (const RankPath& of : critical_paths(trace, {&table, 1}, path::kRules, params, out.notes))
     out.stretches = stretches_of(trace, of, path::kRules);
+  if (out.stretches.empty() && out.notes.empty())
+    out.notes.emplace_back("Nothing that a path could lead through is recorded in this step.");
   add_bounds(out.bounds, out.stretches);
   for (const PathStretch& stretch : out.stretches) report::add_to(out.time, stretch.time);
   return out;

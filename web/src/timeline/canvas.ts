@@ -4,7 +4,7 @@ import { mode } from '../state/theme.ts';
 import { entryAt } from './layout.ts';
 import type { Model } from './model.ts';
 import type { IdlePart } from '../data/types.ts';
-import { idleAt } from './overlay.ts';
+import { idleOn } from './overlay.ts';
 import { paint } from './paint.ts';
 import { Raster } from './raster.ts';
 import { boxAt, entriesInView, sceneOf, type Box, type Frame, type Scene } from './scene.ts';
@@ -60,7 +60,8 @@ export class Canvas {
     const { layout, scroll, span, size, overlay } = this.model;
     const entry = entryAt(layout.peek(), y, scroll.peek());
     const idle = overlay.idle.peek();
-    return idle === null || entry?.kind !== 'lane' ? undefined : idleAt(idle, entry.lane.lane, timeAt(x, span.peek(), size.peek().width));
+    const time = timeAt(x, span.peek(), size.peek().width);
+    return idle === null || entry?.kind !== 'lane' ? undefined : idleOn(idle, entry.lane.lane, { from: time, to: time })[0];
   }
 
   /** The key of the lane under the mouse. */

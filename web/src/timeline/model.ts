@@ -1,7 +1,7 @@
 // The state of the timeline and what can be done with it. The address holds all of it that a link must keep.
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { DataSource } from '../data/source.ts';
-import { placeIn, type Drawn, type EventDetails, type IdlePart, type Place, type Run, type Search, type Timeline } from '../data/types.ts';
+import { placeIn, type Drawn, type DrawnPath, type EventDetails, type IdlePart, type Place, type Run, type Search, type Timeline } from '../data/types.ts';
 import { change, ignored, param, said } from '../state/app.ts';
 import { formatSpan, parseList, parseMoment, parseSpan } from '../state/link.ts';
 import { formatValue } from '../words/units.ts';
@@ -63,7 +63,8 @@ export class Model {
       this.news.value++; // a last frame, as sharp as can be
       this.keepLink();
     });
-    this.overlay = new Overlay(source, run.run, timeline.end, this.span);
+    this.overlay = new Overlay(source, run.run, timeline.end, this.span, {
+      found: (path) => this.showPath(path), failed: (error) => { said.value = error.message; } });
     this.readLink();
   }
 
@@ -287,6 +288,14 @@ export class Model {
     const target = step === undefined ? `r${rank}` : `r${rank}.${step.number}`;
     pathOf.value = pathOf.peek() === target ? '' : target;
     this.keepLink('push');
+  }
+  /** Brings the longest part of a path into view, of those whose time is in view if there are any. */
+  private showPath({ rank, parts }: DrawnPath) {
+    const { from, to } = this.motion.target;
+    const drawn = parts.filter((part) => part.lane !== null);
+    const inView = drawn.filter((part) => part.end > from && part.start < to);
+    const [longest] = (inView.length > 0 ? inView : drawn).sort((a, b) => b.time - a.time);
+    if (longest !== undefined) this.reveal({ ...longest, rank } as Place);
   }
   toggleIdle() {
     const { idleShown } = this.overlay;

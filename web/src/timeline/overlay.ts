@@ -1,8 +1,7 @@
 // What analyses found, drawn in when asked: the critical path of a step, and why devices were idle.
 import { effect, signal, type Signal } from '@preact/signals';
 import type { DataSource } from '../data/source.ts';
-import type { DrawnPath, Idle, IdlePart, Options, PathPart } from '../data/types.ts';
-import { said } from '../state/app.ts';
+import type { DrawnPath, Idle, IdlePart, Options } from '../data/types.ts';
 import { lengthOf, type Span } from './view.ts';
 
 const ASK_AFTER_MS = 120;
@@ -19,7 +18,7 @@ export class Overlay {
   private readonly asked: Record<Kind, string> = { path: '', idle: '' };
 
   /** Asks again as the view moves: an answer is as fine as the span that it is for. */
-  constructor(private readonly source: DataSource, private readonly run: number, private readonly end: number, span: Signal<Span>) {
+  constructor(private readonly source: DataSource, private readonly run: number, private readonly end: number, span: Signal<Span>, private readonly on: { found(path: DrawnPath): void; failed(error: Error): void }) {
     let timer = 0;
     const listening = effect(() => {
       const [now, of, idle] = [span.value, this.pathOf.value, this.idleShown.value];
@@ -50,52 +49,32 @@ export class Overlay {
     this.asked[kind] = key;
     if (options === null) return void (into.value = null);
     (this.source[kind](this.run, options) as Promise<unknown>).then(
-      (answer) => { if (this.asked[kind] === key) into.value = answer as T; },
+      (answer) => {
+        if (this.asked[kind] !== key) return;
+        const isFirst = into.peek() === null;
+        into.value = answer as T;
+        if (isFirst && kind === 'path') this.on.found(answer as DrawnPath);
+      },
       (error: Error) => {
         if (this.asked[kind] !== key) return;
         into.value = null;
-        said.value = error.message;
+        this.on.failed(error);
       });
   }
 }
 
-/** Of disjoint spans in order the one that overlaps [from, to]. */
-function within<T extends { start: number; end: number }>(all: readonly T[], from: number, to: number): T | undefined {
-  let [low, high] = [0, all.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (all[middle]!.start < to) low = middle + 1;
-    else high = middle;
+/** Whether an event, or one of several in a box, is on the path. Its parts follow each other in time. */
+export function isOnPath({ parts }: DrawnPath, lane: number, row: number, { start, end }: { start: number; end: number }): boolean {
+  let [at, behind] = [0, parts.length];
+  while (at < behind) {
+    const middle = (at + behind) >> 1;
+    if (parts[middle]!.end > start) behind = middle;
+    else at = middle + 1;
   }
-  const last = all[low - 1];
-  return last !== undefined && last.end > from ? last : undefined;
+  for (; parts[at] !== undefined && parts[at]!.start < end; ++at) if (parts[at]!.lane === lane && parts[at]!.row === row) return true;
+  return false;
 }
 
-/** What an answer has on each lane, or on each row of it. */
-const byPlace = new WeakMap<object, Map<string, (PathPart | IdlePart)[]>>();
-function placed<T extends PathPart | IdlePart>(answer: object, parts: readonly T[], keysOf: (part: T) => string[]): Map<string, T[]> {
-  let known = byPlace.get(answer) as Map<string, T[]> | undefined;
-  if (known === undefined) {
-    byPlace.set(answer, known = new Map());
-    for (const part of parts) {
-      for (const key of keysOf(part)) {
-        const others = known.get(key);
-        if (others === undefined) known.set(key, [part]);
-        else others.push(part);
-      }
-    }
-  }
-  return known;
-}
-
-/** Whether an event, or one of several in a box, is on the path. */
-export function isOnPath(path: DrawnPath, lane: number, row: number, span: { start: number; end: number }): boolean {
-  const parts = placed(path, path.parts, (part) => [`${part.lane}.${part.row}`]).get(`${lane}.${row}`);
-  return parts !== undefined && within(parts, span.start, span.end) !== undefined;
-}
-
-/** The idle stretches of a lane's device, in order. */
-export const idleOn = (idle: Idle, lane: number): readonly IdlePart[] =>
-  placed(idle, idle.stretches, (part) => idle.devices[part.device]!.lanes.map(String)).get(String(lane)) ?? [];
-
-export const idleAt = (idle: Idle, lane: number, time: number) => within(idleOn(idle, lane), time, time + 1);
+/** The stretches of a lane's device that overlap a span. */
+export const idleOn = ({ devices, stretches }: Idle, lane: number, { from, to }: Span): IdlePart[] =>
+  stretches.filter((part) => part.end > from && part.start < to && devices[part.device]!.lanes.includes(lane));

@@ -112,15 +112,22 @@ function CoarseSpans({ end }: { end: number }) {
 function Found({ model }: { model: Model }) {
   const path = model.overlay.path.value;
   const idle = model.overlay.idle.value;
-  const shares = (all: readonly { time: number; share: number | null; meaning: string }[]) =>
-    all.filter((one) => one.time > 0).sort((a, b) => b.time - a.time).map((one) => `${formatValue(one.share, 'share')} ${one.meaning}`).join(', ');
+  const line = (head: string, time: number, all: readonly { time: number; share: number | null; meaning: string }[], most: number, notes: readonly string[] = []) => (
+    <p>
+      <b>{head}: {formatValue(time, 'ns')}</b>{' '}
+      {[...all.filter((one) => one.time > 0).sort((a, b) => b.time - a.time).slice(0, most).map((one) => `${formatValue(one.share, 'share')} ${one.meaning}`), ...notes].join(' · ')}
+    </p>
+  );
   return (
     <div class="drawn" aria-live="polite">
-      {path && <p><b>Critical path{path.step !== null && ` of step ${path.step}`}, rank {path.rank}: {formatValue(path.time, 'ns')}</b> {shares(path.bound_by)}. {path.notes.join(' ')}</p>}
-      {idle && <p>{idle.time > 0 ? <><b>Devices idle: {formatValue(idle.time, 'ns')}</b> {shares(idle.causes)}.</> : 'No idle time of a device is known.'}</p>}
+      {path && line(`Critical path of rank ${path.rank}${path.step === null ? '' : `, step ${path.step}`}`, path.time, path.bound_by, 5, path.notes)}
+      {idle && line('Devices idle', idle.time, idle.causes, 3)}
     </div>
   );
 }
+
+const toggle = (on: boolean, words: string, key: string, does: () => void) =>
+  <button type="button" aria-pressed={on} title={`${words} (${key})`} onClick={does}>{words}</button>;
 
 function Toolbar({ model }: { model: Model }) {
   const span = model.span.value;
@@ -147,8 +154,8 @@ function Toolbar({ model }: { model: Model }) {
       <button type="button" aria-label="Zoom out (S)" title="Zoom out (S)" onClick={() => model.motion.zoom(1.6, 0.5)}>−</button>
       <button type="button" aria-label="Zoom in (W)" title="Zoom in (W)" onClick={() => model.motion.zoom(1 / 1.6, 0.5)}>+</button>
       <button type="button" title="Whole run (0)" onClick={() => model.motion.go(model.whole)}>Whole run</button>
-      <button type="button" aria-pressed={model.overlay.pathOf.value !== ''} title="Critical path of the step in view (X)" onClick={() => model.togglePath()}>Critical path</button>
-      <button type="button" aria-pressed={model.overlay.idleShown.value} title="Why devices were idle (I)" onClick={() => model.toggleIdle()}>Idle causes</button>
+      {toggle(model.overlay.pathOf.value !== '', 'Critical path', 'X', () => model.togglePath())}
+      {toggle(model.overlay.idleShown.value, 'Idle causes', 'I', () => model.toggleIdle())}
       <button type="button" aria-pressed={model.tab.value === 'table'} onClick={() => { model.tab.value = model.tab.peek() === 'table' ? null : 'table'; }}>As table</button>
     </div>
   );

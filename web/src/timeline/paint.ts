@@ -112,8 +112,7 @@ function paintBack(raster: Raster, entry: Entry, y: number, { frame, ratio }: Pi
 function idleIn({ entry, y }: Scene['lines'][number], { idle, frame }: Picture) {
   if (idle === null || entry.kind !== 'lane') return [];
   const x = (time: number) => pixelOf(time, frame.span, frame.width);
-  return idleOn(idle, entry.lane.lane).filter((part) => part.end > frame.span.from && part.start < frame.span.to)
-    .map((part) => ({ part, x0: x(part.start), x1: x(part.end), y: y + 1, height: entry.rows * ROW - 2 })).filter(({ x0, x1 }) => x1 - x0 >= 1);
+  return idleOn(idle, entry.lane.lane, frame.span).map((part) => ({ part, x0: x(part.start), x1: x(part.end), y: y + 1, height: entry.rows * ROW - 2 })).filter(({ x0, x1 }) => x1 - x0 >= 1);
 }
 
 const isLit = (box: Box, { found, path }: Picture) =>
@@ -197,11 +196,12 @@ function paintTexts(context: CanvasRenderingContext2D, lines: Scene['lines'], pi
   context.textBaseline = 'middle';
   for (const line of lines) {
     for (const { part, x0, x1, y } of idleIn(line, picture)) {
-      const words = fitted(context, `idle: ${picture.idle!.causes[part.cause]!.cause}`, Math.min(picture.frame.width, x1) - Math.max(0, x0) - 8);
+      const { cause } = picture.idle!.causes[part.cause]!;
+      const from = Math.max(0, x0) + 4;
+      if (fitted(context, cause, Math.min(picture.frame.width, x1) - from - 4) !== cause) continue;
       context.fillStyle = palette.surface.text;
-      if (words === '') continue;
-      backed(context, words, Math.max(0, x0) + 4, y, palette);
-      context.fillText(words, Math.max(0, x0) + 4, y + BOX / 2 + 0.5);
+      backed(context, cause, from, y, palette);
+      context.fillText(cause, from, y + BOX / 2 + 0.5);
     }
     for (const row of line.boxes) {
       for (const box of row) {
