@@ -97,10 +97,9 @@ Result<std::string> Timeline::path(const DrawnPath& path, std::optional<timeline
   return path_json(parts_->run, path, span);
 }
 
-Result<std::string> Timeline::idle(const std::vector<RankIdle>& ranks,
-                                   std::optional<timeline::Interval> span) const {
+Result<std::string> Timeline::idle(const DrawnIdle& idle, std::optional<timeline::Interval> span) const {
   if (span && !is_span(*span)) return refusal(kNoSpan);
-  return idle_json(parts_->run, ranks, span);
+  return idle_json(parts_->run, idle, span);
 }
 
 Recorded Timeline::recorded() const { return Recorded(parts_->run); }

@@ -32,7 +32,7 @@ struct Query {
 
 class Recorded;
 struct DrawnPath;
-struct RankIdle;
+struct DrawnIdle;
 
 /// Made once from a Trace, which must outlive it. Then it never changes; any number of threads may ask.
 /// Numbers that make no sense get an Error of one sentence.
@@ -65,7 +65,7 @@ class Timeline {
   /// are too many.
   Result<std::string> path(const DrawnPath& path, std::optional<timeline::Interval> span) const;
   /// JSON: why devices were idle, with the longest stretches that overlap a span of time, or of all.
-  Result<std::string> idle(const std::vector<RankIdle>& ranks, std::optional<timeline::Interval> span) const;
+  Result<std::string> idle(const DrawnIdle& idle, std::optional<timeline::Interval> span) const;
 
   /// For a file. Refers to this.
   Recorded recorded() const;

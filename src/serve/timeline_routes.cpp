@@ -174,14 +174,18 @@ Response answer_idle(Asked& asked) {
   const lanes::Timeline& timeline = timeline_of(asked);
   const trace::Trace& trace = asked.run.trace();
   const auto derived = asked.run.derived({});
-  std::vector<lanes::RankIdle> ranks;
+  lanes::DrawnIdle idle;
+  bool has_device = false;
   for (std::size_t q = 0; q < trace.ranks.size(); ++q) {
     stop_if_gone(asked.request);
     const trace::Rank& rank = trace.ranks[q];
-    ranks.push_back(
+    idle.ranks.push_back(
         {q, &derived->busy(rank), &derived->idle(rank), &analyze::idle_hosts(*derived, rank).of_piece});
+    has_device |= !derived->busy(rank).empty();
+    analyze::note_whole_gaps(idle.notes, *derived, rank);
   }
-  return json(value_of(timeline.idle(ranks, span)));
+  if (!has_device) idle.notes.emplace_back(analyze::kNoDeviceNote);
+  return json(value_of(timeline.idle(idle, span)));
 }
 
 constexpr RunRoute kRoutes[] = {

@@ -115,7 +115,7 @@ test('the critical path and the causes of idle time are drawn in by keys', async
   const step = Number(/path=r0\.(\d+)/.exec(page.url())![1]);
   const path = await asked<DrawnPath>(`path?rank=0&step=${step}`);
   expect(path.time).toBeGreaterThan(1_000_000);
-  expect(await words.innerText()).toContain(`Critical path of step ${step}, rank 0: ${formatValue(path.time, 'ns')}`);
+  expect(await words.innerText()).toContain(`Critical path of rank 0, step ${step}: ${formatValue(path.time, 'ns')}`);
   for (const { share, meaning } of path.bound_by) expect(await words.innerText()).toContain(`${formatValue(share, 'share')} ${meaning}`);
   expect(await pixels(page, line)).toBeGreaterThan(500);
   expect(await axeViolations(page)).toEqual([]);

@@ -57,6 +57,12 @@ std::vector<PathPart> parts_in(const Run& run, const DrawnPath& path, const Inte
   return parts;
 }
 
+void put_notes(Json& json, const std::vector<std::string>& notes) {
+  json.key("notes").open('[');
+  for (const std::string& note : notes) json.text(note);
+  json.close(']');
+}
+
 struct At {
   LaneId lane = kNoLane;
   std::uint8_t row = kNotDrawn;
@@ -188,19 +194,18 @@ std::string path_json(const Run& run, const DrawnPath& path, const std::optional
   json.close(']').key("parts").open('[');
   const std::vector<Joined> drawn = joined(parts, least);
   for (const Joined& part : drawn) put_part(json, run, path.rank, part);
-  json.close(']').key("joined").number(parts.size() - drawn.size()).key("notes").open('[');
-  for (const std::string& note : path.notes) json.text(note);
-  return json.close(']').close('}').take();
+  json.close(']').key("joined").number(parts.size() - drawn.size());
+  put_notes(json, path.notes);
+  return json.close('}').take();
 }
 
-std::string idle_json(const Run& run, const std::vector<RankIdle>& ranks,
-                      const std::optional<Interval>& window) {
+std::string idle_json(const Run& run, const DrawnIdle& idle, const std::optional<Interval>& window) {
   std::size_t shorter = 0;
-  const std::vector<IdlePart> listed = longest_in(run, ranks, window.value_or(kAlways), shorter);
+  const std::vector<IdlePart> listed = longest_in(run, idle.ranks, window.value_or(kAlways), shorter);
   const auto begins_device = [&](std::size_t i) { return i == 0 || !listed[i].is_of_device(listed[i - 1]); };
   Json json;
   json.open('{');
-  put_causes(json, ranks);
+  put_causes(json, idle.ranks);
   json.key("devices").open('[');
   for (std::size_t i = 0; i < listed.size(); ++i)
     if (begins_device(i)) {
@@ -214,7 +219,9 @@ std::string idle_json(const Run& run, const std::vector<RankIdle>& ranks,
     devices += begins_device(i);
     put_idle_part(json, run, listed[i], devices - 1);
   }
-  return json.close(']').key("shorter").number(shorter).close('}').take();
+  json.close(']').key("shorter").number(shorter);
+  put_notes(json, idle.notes);
+  return json.close('}').take();
 }
 
 }  // namespace stepscope::lanes

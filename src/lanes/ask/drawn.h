@@ -48,12 +48,16 @@ struct RankIdle {
   const std::vector<trace::Row>* hosts;  ///< by piece: the host event that it waited for, or kNoRow
 };
 
+struct DrawnIdle {
+  std::vector<RankIdle> ranks;
+  std::vector<std::string> notes;
+};
+
 /// JSON: the parts in `window` (of the run's clock; all without one). Where they are too many, neighbours
 /// that are short against the window are joined.
 std::string path_json(const Run& run, const DrawnPath& path, const std::optional<timeline::Interval>& window);
 
 /// JSON: the sums of all stretches by cause, and the longest ones in `window`.
-std::string idle_json(const Run& run, const std::vector<RankIdle>& ranks,
-                      const std::optional<timeline::Interval>& window);
+std::string idle_json(const Run& run, const DrawnIdle& idle, const std::optional<timeline::Interval>& window);
 
 }  // namespace stepscope::lanes

@@ -97,7 +97,7 @@ TEST(DrawnPath, NeverGoesBack) {
   ASSERT_LE(start.size(), kMaxDrawn);
   for (std::size_t i = 0; i < start.size(); ++i) {
     EXPECT_LE(std::stoll(start[i]), std::stoll(end[i]));
-    if (i > 0) EXPECT_LE(std::stoll(end[i - 1]), std::stoll(start[i]));
+    EXPECT_LE(i == 0 ? 0 : std::stoll(end[i - 1]), std::stoll(start[i]));
   }
 }
 
@@ -108,11 +108,13 @@ TEST(DrawnIdle, HasItsCauseAndWhatTheHostDid) {
   const Timeline timeline(trace);
   const analyze::Derived derived(trace, {});
   const trace::Rank& rank = trace.ranks[0];
-  const std::vector<RankIdle> ranks = {
-      {0, &derived.busy(rank), &derived.idle(rank), &analyze::idle_hosts(derived, rank).of_piece}};
-  const std::string answer = *timeline.idle(ranks, {});
+  const DrawnIdle idle = {
+      {{0, &derived.busy(rank), &derived.idle(rank), &analyze::idle_hosts(derived, rank).of_piece}},
+      {"a note"}};
+  const std::string answer = *timeline.idle(idle, {});
   EXPECT_EQ(json_at(answer, "/devices"), R"([{"rank":0,"device":0,"lanes":[0]}])");
   EXPECT_EQ(json_at(answer, "/time"), "38000");
+  EXPECT_EQ(json_at(answer, "/notes"), R"(["a note"])");
   Lines causes;
   for (const std::string& at : each(answer, "/stretches", "cause"))
     causes.push_back(json_at(answer, "/causes/" + at + "/cause"));
@@ -121,8 +123,8 @@ TEST(DrawnIdle, HasItsCauseAndWhatTheHostDid) {
   EXPECT_EQ(each(answer, "/stretches", "end"), (Lines{"3000", "8000", "58000"}));
   EXPECT_EQ(each(answer, "/stretches", "host"), (Lines{"0", "1", "2"}));
   EXPECT_EQ(each(answer, "/stretches", "ended_by"), (Lines{"3", "3", "4"}));
-  EXPECT_EQ(each(*timeline.idle(ranks, timeline::Interval{5'000, 28'000}), "/stretches", "host"), Lines{"1"});
-  EXPECT_FALSE(timeline.idle(ranks, timeline::Interval{5, 4}).ok());
+  EXPECT_EQ(each(*timeline.idle(idle, timeline::Interval{5'000, 28'000}), "/stretches", "host"), Lines{"1"});
+  EXPECT_FALSE(timeline.idle(idle, timeline::Interval{5, 4}).ok());
 }
 
 // One kernel per 10 µs, each 1 µs longer than the one before: the shortest gaps are left out.
@@ -137,7 +139,8 @@ TEST(DrawnIdle, ListsTheLongest) {
   const analyze::Derived derived(trace, {});
   const trace::Rank& rank = trace.ranks[0];
   const std::string answer = *timeline.idle(
-      {{0, &derived.busy(rank), &derived.idle(rank), &analyze::idle_hosts(derived, rank).of_piece}}, {});
+      {{{0, &derived.busy(rank), &derived.idle(rank), &analyze::idle_hosts(derived, rank).of_piece}}, {}},
+      {});
   EXPECT_EQ(json_at(answer, "/shorter"), "99") << "2,099 gaps";
   EXPECT_EQ(each(answer, "/stretches", "start").size(), kMaxDrawn);
   EXPECT_EQ(json_at(answer, "/stretches/1999/start"), std::to_string((1'999 * 10'000 + 2'000) * 1'000LL));

@@ -109,6 +109,7 @@ export interface Idle {
   devices: { rank: number; device: number; lanes: number[] }[];
   stretches: IdlePart[];
   shorter: number;
+  notes: string[];
 }
 
 /** Options of a command, as in its help: { step: '2-3', top: '10' }. */

@@ -9,8 +9,8 @@ import { Splitter } from '../shell/splitter.tsx';
 import { TableCard } from '../table/card.tsx';
 import { formatExact, formatValue } from '../words/units.ts';
 import type { Canvas } from './canvas.ts';
+import { isOnPath } from './drawn.ts';
 import type { Model, Tab } from './model.ts';
-import { isOnPath } from './overlay.ts';
 
 const TABS: readonly { tab: Tab; name: string }[] = [
   { tab: 'event', name: 'Event' }, { tab: 'area', name: 'Area' }, { tab: 'search', name: 'Search' }, { tab: 'table', name: 'In view' },
@@ -187,7 +187,7 @@ const MOST_ROWS = 5000;
 function TwinTab({ model, canvas }: { model: Model; canvas: Canvas | null }) {
   const span = model.span.value;
   const news = model.news.value;
-  const path = model.overlay.path.value;
+  const path = model.path.value;
   const table = useMemo((): Table => {
     const boxes = (canvas?.scene.lines ?? []).flatMap((line) => line.boxes.flat()).slice(0, MOST_ROWS);
     return {

@@ -1,13 +1,13 @@
 // The state of the timeline and what can be done with it. The address holds all of it that a link must keep.
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { DataSource } from '../data/source.ts';
-import { placeIn, type Drawn, type DrawnPath, type EventDetails, type IdlePart, type Place, type Run, type Search, type Timeline } from '../data/types.ts';
+import { placeIn, type Drawn, type DrawnPath, type EventDetails, type Idle, type IdlePart, type Place, type Run, type Search, type Timeline } from '../data/types.ts';
 import { change, ignored, param, said } from '../state/app.ts';
 import { formatSpan, parseList, parseMoment, parseSpan } from '../state/link.ts';
 import { formatValue } from '../words/units.ts';
 import { entryOf, groupKey, isPinned, layOut, ROW, type Layout } from './layout.ts';
 import { Motion } from './motion.ts';
-import { Overlay } from './overlay.ts';
+import { askWhatIsShown } from './overlay.ts';
 import { stepsOf, type Area, type Mark } from './paint.ts';
 import type { Box } from './scene.ts';
 import { placeOf } from './scene.ts';
@@ -38,6 +38,11 @@ export class Model {
   readonly closed = signal<readonly string[]>([]);
   readonly opened = signal<readonly string[]>([]);
   readonly arrows = signal(true);
+  /** Whose critical path is shown: "r0.5" is step 5 of rank 0, "r0" its whole recording; "" for none. */
+  readonly pathOf = signal('');
+  readonly path = signal<DrawnPath | null>(null);
+  readonly idleShown = signal(false);
+  readonly idle = signal<Idle | null>(null);
   readonly query = signal('');
   readonly search = signal<Search | null>(null);
   readonly tab = signal<Tab | null>(null);
@@ -50,7 +55,7 @@ export class Model {
   });
   readonly store: Store;
   readonly motion: Motion;
-  readonly overlay: Overlay;
+  private readonly stopAsking: () => void;
   private fits = 0; // how often F was pressed for this selection
   private linkTimer = 0;
   private asking: AbortController | null = null;
@@ -63,9 +68,8 @@ export class Model {
       this.news.value++; // a last frame, as sharp as can be
       this.keepLink();
     });
-    this.overlay = new Overlay(source, run.run, timeline.end, this.span, {
-      found: (path) => this.showPath(path), failed: (error) => { said.value = error.message; } });
     this.readLink();
+    this.stopAsking = askWhatIsShown(this);
   }
 
   /** Takes the view from the address. */
@@ -81,8 +85,8 @@ export class Model {
     const ranks = [...new Set(timeline.lanes.map((lane) => lane.rank))];
     this.closed.value = param('closed') === undefined ? ranks.slice(OPEN_RANKS).map(groupKey) : param('closed') === 'none' ? [] : known(parseList(param('closed')), 'rank', (key) => timeline.lanes.some((lane) => groupKey(lane.rank) === key));
     this.arrows.value = param('flow') !== 'none';
-    this.overlay.pathOf.value = param('path') ?? '';
-    this.overlay.idleShown.value = param('idle') !== undefined;
+    this.pathOf.value = param('path') ?? '';
+    this.idleShown.value = param('idle') !== undefined;
     this.marks.value = (param('marks') ?? '').split(';').flatMap((one) => {
       const span = parseSpan(one);
       return span === null ? [] : [{ span, kept: true }];
@@ -138,7 +142,7 @@ export class Model {
         sel: place === null ? undefined : `r${place.rank}.${place.id}`,
         area: chosen === null ? undefined : [formatSpan(chosen.span.from, chosen.span.to), ...keys].join(','),
         pin: this.pinned.peek().join(','), closed: this.closed.peek().join(',') || (ranksOf(timeline) > OPEN_RANKS ? 'none' : undefined), open: this.opened.peek().join(','),
-        flow: this.arrows.peek() ? undefined : 'none', path: this.overlay.pathOf.peek(), idle: this.overlay.idleShown.peek() ? 'causes' : undefined, q: this.query.peek(),
+        flow: this.arrows.peek() ? undefined : 'none', path: this.pathOf.peek(), idle: this.idleShown.peek() ? 'causes' : undefined, q: this.query.peek(),
         marks: this.marks.peek().filter((mark) => mark.kept).map((mark) => formatSpan(mark.span.from, mark.span.to)).join(';'),
       }, how);
     };
@@ -150,7 +154,7 @@ export class Model {
     clearTimeout(this.linkTimer);
     this.motion.stop();
     this.store.stop();
-    this.overlay.stop();
+    this.stopAsking();
     this.asking?.abort();
     this.searching?.abort();
   }
@@ -278,7 +282,6 @@ export class Model {
 
   /** The path of the step in view, of the selection's rank; again: none. */
   togglePath() {
-    const { pathOf } = this.overlay;
     const place = this.selected.peek();
     const rank = place?.rank ?? this.timeline.lanes[0]!.rank;
     const { from, to } = this.motion.target;
@@ -286,25 +289,22 @@ export class Model {
     const steps = this.timeline.steps.filter((one) => one.rank === rank);
     const step = steps.filter((one) => one.start <= time).at(-1) ?? steps[0];
     const target = step === undefined ? `r${rank}` : `r${rank}.${step.number}`;
-    pathOf.value = pathOf.peek() === target ? '' : target;
+    this.pathOf.value = this.pathOf.peek() === target ? '' : target;
     this.keepLink('push');
   }
-  /** Brings the longest part of a path into view, of those whose time is in view if there are any. */
-  private showPath({ rank, parts }: DrawnPath) {
+  /** Scrolls to the longest part of the path in view. */
+  showPath() {
     const { from, to } = this.motion.target;
-    const drawn = parts.filter((part) => part.lane !== null);
-    const inView = drawn.filter((part) => part.end > from && part.start < to);
-    const [longest] = (inView.length > 0 ? inView : drawn).sort((a, b) => b.time - a.time);
-    if (longest !== undefined) this.reveal({ ...longest, rank } as Place);
+    const [longest] = this.path.peek()!.parts.filter((part) => part.lane !== null && part.end > from && part.start < to).sort((a, b) => b.time - a.time);
+    if (longest !== undefined) this.reveal(longest as Place & typeof longest);
   }
   toggleIdle() {
-    const { idleShown } = this.overlay;
-    idleShown.value = !idleShown.peek();
+    this.idleShown.value = !this.idleShown.peek();
     this.keepLink('push');
   }
   /** Selects what the host did while a device was idle. */
   selectCause(part: IdlePart) {
-    const { rank } = this.overlay.idle.peek()!.devices[part.device]!;
+    const { rank } = this.idle.peek()!.devices[part.device]!;
     if (part.host === null) said.value = 'Nothing is recorded that this stretch waited for.';
     else void this.selectById(rank, part.host, { show: true }).then(() => this.keepLink('push'));
   }

@@ -1,7 +1,7 @@
 // The timeline: strips, lanes, their names, and the details below.
 import { signal } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Run, Timeline } from '../data/types.ts';
+import type { DrawnPath, Idle, Run, Timeline } from '../data/types.ts';
 import { facts, source } from '../state/app.ts';
 import { Answer, Failure } from '../shell/answer.tsx';
 import { Splitter } from '../shell/splitter.tsx';
@@ -110,24 +110,23 @@ function CoarseSpans({ end }: { end: number }) {
 
 /** What is drawn in, in words. */
 function Found({ model }: { model: Model }) {
-  const path = model.overlay.path.value;
-  const idle = model.overlay.idle.value;
-  const line = (head: string, time: number, all: readonly { time: number; share: number | null; meaning: string }[], most: number, notes: readonly string[] = []) => (
+  const path = model.path.value;
+  const idle = model.idle.value;
+  const line = (head: string, { time, notes }: DrawnPath | Idle, parts: { time: number; share: number | null; words: string }[]) => (
     <p>
-      <b>{head}: {formatValue(time, 'ns')}</b>{' '}
-      {[...all.filter((one) => one.time > 0).sort((a, b) => b.time - a.time).slice(0, most).map((one) => `${formatValue(one.share, 'share')} ${one.meaning}`), ...notes].join(' · ')}
+      <b>{head}: {formatValue(time, 'ns')}</b>
+      {[...parts.filter((one) => one.time > 0).sort((a, b) => b.time - a.time).map((one) => `${formatValue(one.share, 'share')} ${one.words}`), ...notes].map((words) => ` · ${words}`)}
     </p>
   );
   return (
     <div class="drawn" aria-live="polite">
-      {path && line(`Critical path of rank ${path.rank}${path.step === null ? '' : `, step ${path.step}`}`, path.time, path.bound_by, 5, path.notes)}
-      {idle && line('Devices idle', idle.time, idle.causes, 3)}
+      {path && line(`Critical path of rank ${path.rank}${path.step === null ? '' : `, step ${path.step}`}`, path, path.bound_by.map((one) => ({ ...one, words: one.meaning })))}
+      {idle && line('Devices idle', idle, idle.causes.map((one) => ({ ...one, words: one.cause })))}
     </div>
   );
 }
 
-const toggle = (on: boolean, words: string, key: string, does: () => void) =>
-  <button type="button" aria-pressed={on} title={`${words} (${key})`} onClick={does}>{words}</button>;
+const toggle = (on: boolean, words: string, does: () => void, title?: string) => <button type="button" aria-pressed={on} title={title} onClick={does}>{words}</button>;
 
 function Toolbar({ model }: { model: Model }) {
   const span = model.span.value;
@@ -154,9 +153,9 @@ function Toolbar({ model }: { model: Model }) {
       <button type="button" aria-label="Zoom out (S)" title="Zoom out (S)" onClick={() => model.motion.zoom(1.6, 0.5)}>−</button>
       <button type="button" aria-label="Zoom in (W)" title="Zoom in (W)" onClick={() => model.motion.zoom(1 / 1.6, 0.5)}>+</button>
       <button type="button" title="Whole run (0)" onClick={() => model.motion.go(model.whole)}>Whole run</button>
-      {toggle(model.overlay.pathOf.value !== '', 'Critical path', 'X', () => model.togglePath())}
-      {toggle(model.overlay.idleShown.value, 'Idle causes', 'I', () => model.toggleIdle())}
-      <button type="button" aria-pressed={model.tab.value === 'table'} onClick={() => { model.tab.value = model.tab.peek() === 'table' ? null : 'table'; }}>As table</button>
+      {toggle(model.pathOf.value !== '', 'Critical path', () => model.togglePath(), 'Of the step in view (X)')}
+      {toggle(model.idleShown.value, 'Idle causes', () => model.toggleIdle(), 'Why devices were idle (I)')}
+      {toggle(model.tab.value === 'table', 'As table', () => { model.tab.value = model.tab.peek() === 'table' ? null : 'table'; })}
     </div>
   );
 }
@@ -165,7 +164,7 @@ function Tooltip({ model }: { model: Model }) {
   const hover = model.hover.value;
   if (hover === null) return null;
   const { box, x, y } = hover;
-  const cause = 'cause' in box && model.overlay.idle.value?.causes[box.cause];
+  const cause = 'cause' in box && model.idle.value?.causes[box.cause];
   const { width, height } = model.size.value;
   const side = x > width / 2 ? { right: `${width - x + 12}px` } : { left: `${x + 12}px` };
   const below = y > height / 2 ? { bottom: `${height - y + 12}px` } : { top: `${y + 14}px` };

@@ -2,9 +2,9 @@
 import type { CounterTile } from '../data/tile.ts';
 import { placeIn, type DrawnPath, type EventDetails, type Idle, type IdlePart, type Place, type Step, type Timeline } from '../data/types.ts';
 import { colourOf, PAINTS, SURFACES, textOn, WAITING, type Mode } from '../words/palette.ts';
+import { idleOn, isOnPath } from './drawn.ts';
 import { FONT, fitted } from './labels.ts';
 import { entryOf, ROW, screenY, type Entry, type Layout } from './layout.ts';
-import { idleOn, isOnPath } from './overlay.ts';
 import { mixed, packed, type Raster } from './raster.ts';
 import type { Box, Frame, Scene } from './scene.ts';
 import type { Store } from './store.ts';
