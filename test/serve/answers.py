@@ -115,12 +115,14 @@ class Answers(unittest.TestCase):
                     answer = self.server.ask(f"api/runs/{run}/path?rank={rank}&step={step}").json()
                     self.assertEqual((answer["rank"], answer["step"], answer["notes"]), (rank, step, []))
                     self.assertEqual(answer["time"], sum(row["time"] for row in own))
+                    self.assertTrue(answer["summary"].startswith(f"Critical path of rank {rank}, step {step}: "), answer["summary"])
                     self.assertEqual([(one["bound_by"], one["time"]) for one in answer["bound_by"]],
                                      [(row["bound_by"], row["time"]) for row in bounds])
                     self.assertEqual(sum(part["time"] for part in answer["parts"]), answer["time"])
                     self.assertEqual(sum(part["count"] for part in answer["parts"]), len(own))
                     if answer["joined"] == 0:
-                        self.assertEqual([part["id"] for part in answer["parts"]], [row["event"] for row in own])
+                        self.assertEqual([part["id"] for part in answer["parts"]],
+                                         [row["event"] if row["type"] == "operator" else None for row in own])
                     for part in answer["parts"]:
                         if part["id"] is not None and part["count"] == 1:
                             event = self.server.ask(f"api/runs/{run}/event?rank={rank}&id={part['id']}").json()

@@ -3,17 +3,15 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
 const servers = new Map();
-process.on('exit', () => { for (const { child } of servers.values()) child.kill(); });
 
 /** Asks a server of the program about the run at `path`. */
 async function ask(program, path, address) {
   if (!servers.has(path)) {
-    const child = spawn(program, ['serve', path], { stdio: ['ignore', 'pipe', 'ignore'] });
-    child.unref();
-    child.stdout.unref();
-    servers.set(path, { child, printed: new Promise((done) => { createInterface(child.stdout).once('line', (line) => done(new URL(line))); }) });
+    const child = spawn(program, ['serve', '--embed', path], { stdio: ['pipe', 'pipe', 'ignore'] }); // ends with its input: with this program
+    for (const one of [child, child.stdin, child.stdout]) one.unref();
+    servers.set(path, new Promise((done) => { createInterface(child.stdout).once('line', (line) => done(new URL(line))); }));
   }
-  const url = await servers.get(path).printed;
+  const url = await servers.get(path);
   const answer = await fetch(new URL(`api/runs/0/${address}`, url), { headers: { Authorization: `Bearer ${url.hash.replace('#token=', '')}` } });
   const body = await answer.json();
   if (!answer.ok) throw Object.assign(new Error(body.error), { status: answer.status, remedy: body.remedy });

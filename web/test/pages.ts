@@ -94,7 +94,9 @@ test('events can be walked by keys', async () => {
 /** Pixels of the lanes that have a colour, "#RRGGBB". */
 const pixels = (page: Page, colour: string) => page.evaluate((wanted) => {
   const canvas = document.querySelector<HTMLCanvasElement>('.canvas-box canvas')!;
-  const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+  const copy = Object.assign(document.createElement('canvas'), { width: canvas.width, height: canvas.height }).getContext('2d', { willReadFrequently: true })!;
+  copy.drawImage(canvas, 0, 0);
+  const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
   let count = 0;
   for (let i = 0; i < data.length; i += 4) if (((data[i]! << 16) | (data[i + 1]! << 8) | data[i + 2]!) === wanted) ++count;
   return count;

@@ -58,7 +58,8 @@ std::vector<PathStretch> stretches_of(const trace::Trace& trace, const RankPath&
     rows.push_back({rank.rank, of.graph.node(edge.from).time, edge.weight, edge.type,
                     bound_by(trace, of, edge, rules), event == nullptr ? "" : trace.name(rank, event->row),
                     event == nullptr ? report::kNoInt : rank.events.source[event->row],
-                    event == nullptr ? trace::kNoRow : event->row, of.graph.node(edge.to).time});
+                    event == nullptr || edge.type != EdgeType::op ? trace::kNoRow : event->row,
+                    of.graph.node(edge.to).time});
   }
   return rows;
 }

@@ -25,8 +25,8 @@ struct PathStretch {
   path::EdgeType type;
   std::string_view bound_by;  ///< "" for waits, which take no time of their own
   std::string_view name;      ///< of the event whose time it is
-  std::int64_t event;         ///< its id; report::kNoInt: none, it lies between two events
-  trace::Row row;             ///< its row or kNoRow
+  std::int64_t event;         ///< its id or report::kNoInt
+  trace::Row row;             ///< the event that it lies in; kNoRow: it lies between two events
   timeline::Time end;
 };
 

@@ -1,11 +1,14 @@
 #include "lanes/ask/drawn.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
 
 #include "lanes/json.h"
 #include "report/statistics.h"
+#include "report/units.h"
 
 namespace stepscope::lanes {
 namespace {
@@ -61,6 +64,24 @@ void put_notes(Json& json, const std::vector<std::string>& notes) {
   json.key("notes").open('[');
   for (const std::string& note : notes) json.text(note);
   json.close(']');
+}
+
+struct Part {
+  Time time;
+  double share;
+  std::string_view words;
+};
+
+/// "HEAD: 7.86 ms · 97.6 % device work · 2.4 % on the host", most time first, then the notes.
+std::string summary_of(std::string head, Time time, std::vector<Part> parts,
+                       const std::vector<std::string>& notes) {
+  head += ": " + report::format_value(time, report::Unit::ns);
+  std::stable_sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.time > b.time; });
+  for (const Part& part : parts)
+    if (part.time > 0)
+      head += fmt::format(" · {} {}", report::format_value(part.share, report::Unit::share), part.words);
+  for (const std::string& note : notes) head += " · " + note;
+  return head;
 }
 
 struct At {
@@ -130,16 +151,20 @@ void put_idle_part(Json& json, const Run& run, const IdlePart& stretch, std::siz
 }
 
 /// All causes in their order, so that a stretch names its cause by a number.
-void put_causes(Json& json, const std::vector<RankIdle>& ranks) {
+void put_causes(Json& json, const DrawnIdle& idle) {
   std::array<Time, derive::kIdleCauses> time{};
   std::array<std::size_t, derive::kIdleCauses> count{};
-  for (const RankIdle& of : ranks)
+  for (const RankIdle& of : idle.ranks)
     for (const derive::IdlePiece& piece : *of.pieces) {
       report::add_to(time[static_cast<std::size_t>(piece.cause)], piece.span.length());
       ++count[static_cast<std::size_t>(piece.cause)];
     }
   Time all = 0;
   for (const Time one : time) report::add_to(all, one);
+  std::vector<Part> parts;
+  for (std::size_t i = 0; i < derive::kIdleCauses; ++i)
+    parts.push_back({time[i], report::ratio(time[i], all), name_of(static_cast<derive::IdleCause>(i))});
+  json.key("summary").text(summary_of("Devices idle", all, std::move(parts), idle.notes));
   json.key("time").number(all).key("causes").open('[');
   for (std::size_t i = 0; i < derive::kIdleCauses; ++i) {
     const auto cause = static_cast<derive::IdleCause>(i);
@@ -185,6 +210,11 @@ std::string path_json(const Run& run, const DrawnPath& path, const std::optional
   Json json;
   json.open('{').key("rank").number(number_of(run.trace.ranks[path.rank])).key("step");
   path.step ? json.number(*path.step) : json.null();
+  std::vector<Part> kinds;
+  for (const PathKind& kind : path.kinds) kinds.push_back({kind.time, kind.share, kind.meaning});
+  std::string head = fmt::format("Critical path of rank {}", number_of(run.trace.ranks[path.rank]));
+  if (path.step) head += fmt::format(", step {}", *path.step);
+  json.key("summary").text(summary_of(std::move(head), path.time, std::move(kinds), path.notes));
   json.key("time").number(path.time).key("bound_by").open('[');
   for (const PathKind& kind : path.kinds) {
     json.open('{').key("bound_by").text(kind.name).key("meaning").text(kind.meaning);
@@ -205,7 +235,7 @@ std::string idle_json(const Run& run, const DrawnIdle& idle, const std::optional
   const auto begins_device = [&](std::size_t i) { return i == 0 || !listed[i].is_of_device(listed[i - 1]); };
   Json json;
   json.open('{');
-  put_causes(json, idle.ranks);
+  put_causes(json, idle);
   json.key("devices").open('[');
   for (std::size_t i = 0; i < listed.size(); ++i)
     if (begins_device(i)) {

@@ -97,10 +97,10 @@ FoundRun run_of(const trace::Trace& trace, const std::vector<std::string>& paths
 std::vector<std::string> path_addresses(const trace::Trace& trace) {
   std::vector<std::string> addresses;
   for (const trace::Rank& rank : trace.ranks) {
-    const std::string of_rank = fmt::format("path?rank={}", lanes::number_of(rank));
+    const std::string of_rank = fmt::format("path?rank={}&step=", lanes::number_of(rank));
     const std::size_t before = addresses.size();
     for (const trace::Step& step : rank.steps)
-      if (step.counts()) addresses.push_back(fmt::format("{}&step={}", of_rank, step.number));
+      if (step.counts()) addresses.push_back(fmt::format("{}{}", of_rank, step.number));
     if (addresses.size() == before) addresses.push_back(of_rank);
   }
   return addresses;

@@ -117,7 +117,7 @@ export class EmbeddedSource implements DataSource {
   async area(): Promise<Report> { throw await this.lacks('tables about areas of time'); }
   /** As for the whole step, whatever the span of time. */
   async path(_run: number, { rank, step }: Options) {
-    return this.drawn<DrawnPath>(`path${query({ rank: rank!, ...(step !== undefined && { step }) })}`, 'critical path of this step');
+    return this.drawn<DrawnPath>(`path?rank=${rank}&step=${step}`, 'critical path of this step');
   }
   async idle() { return this.drawn<Idle>('idle', 'causes of idle time'); }
   private async drawn<T>(address: string, what: string): Promise<T> {

@@ -46,7 +46,7 @@ export interface DataSource {
   search(run: number, text: string, hit?: HitQuery, signal?: AbortSignal): Promise<Search>;
   event(run: number, rank: number, id: number, signal?: AbortSignal): Promise<EventDetails>;
   area(run: number, from: number, to: number, lanes: number[], signal?: AbortSignal): Promise<Report>;
-  /** `options`: rank, step, and a span of time. */
+  /** `options`: rank, step ("": the whole recording), and a span of time. */
   path(run: number, options: Options): Promise<DrawnPath>;
   /** `options`: a span of time. */
   idle(run: number, options: Options): Promise<Idle>;

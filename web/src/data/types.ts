@@ -95,6 +95,8 @@ export interface PathPart { lane: number | null; row: number | null; id: number 
 export interface DrawnPath {
   rank: number;
   step: number | null;
+  /** In words. */
+  summary: string;
   time: number;
   bound_by: { bound_by: string; meaning: string; time: number; share: number | null }[];
   parts: PathPart[];
@@ -104,6 +106,7 @@ export interface DrawnPath {
 /** A stretch in which a device was idle. `device` and `cause` are places in the lists of the answer; `host`: the event that it waited for, `name` its name. */
 export interface IdlePart { device: number; start: number; end: number; cause: number; host: number | null; name: number | null; ended_by: number | null }
 export interface Idle {
+  summary: string;
   time: number;
   causes: { cause: string; meaning: string; time: number; share: number | null; pieces: number }[];
   devices: { rank: number; device: number; lanes: number[] }[];

@@ -3,7 +3,7 @@ import type { DrawnPath, Idle } from '../data/types.ts';
 import { idleOn, isOnPath } from './drawn.ts';
 
 const part = (lane: number | null, start: number, end: number) => ({ lane, row: lane === null ? null : 0, id: 1, start, end, time: end - start, kind: 'cpu_bound', count: 1 });
-const path: DrawnPath = { rank: 0, step: 1, time: 30, bound_by: [], parts: [part(1, 0, 10), part(null, 10, 20), part(0, 20, 30), part(1, 30, 40)], joined: 0, notes: [] };
+const path: DrawnPath = { rank: 0, step: 1, summary: '', time: 30, bound_by: [], parts: [part(1, 0, 10), part(null, 10, 20), part(0, 20, 30), part(1, 30, 40)], joined: 0, notes: [] };
 
 test('events that the path runs through are on it', () => {
   const on = (lane: number, start: number, end: number, row = 0) => isOnPath(path, lane, row, { start, end });
@@ -21,7 +21,7 @@ test('events that the path runs through are on it', () => {
 test('an idle stretch is found on every lane of its device', () => {
   const stretch = (device: number, start: number, end: number) => ({ device, start, end, cause: 0, host: null, name: null, ended_by: null });
   const idle: Idle = {
-    time: 30, causes: [], devices: [{ rank: 0, device: 0, lanes: [2, 3] }, { rank: 0, device: 1, lanes: [4] }],
+    summary: '', time: 30, causes: [], devices: [{ rank: 0, device: 0, lanes: [2, 3] }, { rank: 0, device: 1, lanes: [4] }],
     stretches: [stretch(0, 0, 10), stretch(0, 20, 30), stretch(1, 5, 15)], shorter: 0, notes: [] };
   const idleAt = (lane: number, time: number) => idleOn(idle, lane, { from: time, to: time })[0];
   expect(idleAt(2, 25)).toBe(idle.stretches[1]);

@@ -41,7 +41,7 @@ export function askWhatIsShown(model: Model): () => void {
     const idle = model.idleShown.value;
     clearTimeout(timer);
     timer = window.setTimeout(() => {
-      ask('path', rank === undefined ? null : { rank, ...(step && { step }), ...span });
+      ask('path', rank ? { rank, step: step!, ...span } : null);
       ask('idle', idle ? span : null);
     }, ASK_AFTER_MS);
   });

@@ -1,7 +1,7 @@
 // The timeline: strips, lanes, their names, and the details below.
 import { signal } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { DrawnPath, Idle, Run, Timeline } from '../data/types.ts';
+import type { Run, Timeline } from '../data/types.ts';
 import { facts, source } from '../state/app.ts';
 import { Answer, Failure } from '../shell/answer.tsx';
 import { Splitter } from '../shell/splitter.tsx';
@@ -74,7 +74,7 @@ function View({ run, timeline }: { run: Run; timeline: Timeline }) {
         </p>
       ) : null}
       <CoarseSpans end={timeline.end} />
-      <Found model={model} />
+      <div class="drawn" aria-live="polite">{[model.path.value, model.idle.value].map((one) => one && <p>{one.summary}</p>)}</div>
       {model.store.error && <div class="tile-error"><Failure error={model.store.error} again={() => model.store.retry()} /></div>}
       <div class="lanes">
         <Gutter model={model} />
@@ -105,24 +105,6 @@ function CoarseSpans({ end }: { end: number }) {
         : `This file holds all events from ${said.join(', ')}${more > 0 ? ` and of ${more} more spans` : ''}; elsewhere, coarse data. A search finds those events only.`}
       {' '}<code>stepscope serve {facts.value!.trace}</code> shows all.
     </p>
-  );
-}
-
-/** What is drawn in, in words. */
-function Found({ model }: { model: Model }) {
-  const path = model.path.value;
-  const idle = model.idle.value;
-  const line = (head: string, { time, notes }: DrawnPath | Idle, parts: { time: number; share: number | null; words: string }[]) => (
-    <p>
-      <b>{head}: {formatValue(time, 'ns')}</b>
-      {[...parts.filter((one) => one.time > 0).sort((a, b) => b.time - a.time).map((one) => `${formatValue(one.share, 'share')} ${one.words}`), ...notes].map((words) => ` · ${words}`)}
-    </p>
-  );
-  return (
-    <div class="drawn" aria-live="polite">
-      {path && line(`Critical path of rank ${path.rank}${path.step === null ? '' : `, step ${path.step}`}`, path, path.bound_by.map((one) => ({ ...one, words: one.meaning })))}
-      {idle && line('Devices idle', idle, idle.causes.map((one) => ({ ...one, words: one.cause })))}
-    </div>
   );
 }
 
