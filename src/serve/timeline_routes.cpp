@@ -141,9 +141,10 @@ const trace::Step* take_step(Asked& asked, const trace::Rank& rank) {
   throw Refusal{400, fmt::format("Rank {} has no step {}.", lanes::number_of(rank), number)};
 }
 
-lanes::DrawnPath drawn(const analyze::StepPath& path, std::size_t q, const trace::Rank& rank,
-                       const trace::Step* step) {
-  lanes::DrawnPath out{q, {}, path.time, {}, {}, path.notes};
+lanes::DrawnPath drawn_path(const trace::Trace& trace, std::size_t q, const trace::Step* step) {
+  const trace::Rank& rank = trace.ranks[q];
+  analyze::StepPath path = analyze::path_of_step(trace, rank, step);
+  lanes::DrawnPath out{q, {}, path.time, {}, {}, std::move(path.notes)};
   if (step != nullptr) out.step = step->number;
   for (const analyze::PathBound& bound : path.bounds)
     out.kinds.push_back({bound.bound_by, analyze::meaning_of_bound(bound.bound_by), bound.time, bound.share});
@@ -165,8 +166,8 @@ Response answer_path(Asked& asked) {
   const lanes::Timeline& timeline = timeline_of(asked);
   stop_if_gone(asked.request);
   const auto path = asked.run.path(fmt::format("{} {}", q, step == nullptr ? -1 : step - rank.steps.data()),
-                                   [&] { return analyze::path_of_step(trace, rank, step); });
-  return json(value_of(timeline.path(drawn(*path, q, rank, step), span)));
+                                   [&] { return drawn_path(trace, q, step); });
+  return json(value_of(timeline.path(*path, span)));
 }
 
 Response answer_idle(Asked& asked) {

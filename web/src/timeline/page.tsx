@@ -135,7 +135,7 @@ function Toolbar({ model }: { model: Model }) {
       <button type="button" aria-label="Zoom out (S)" title="Zoom out (S)" onClick={() => model.motion.zoom(1.6, 0.5)}>−</button>
       <button type="button" aria-label="Zoom in (W)" title="Zoom in (W)" onClick={() => model.motion.zoom(1 / 1.6, 0.5)}>+</button>
       <button type="button" title="Whole run (0)" onClick={() => model.motion.go(model.whole)}>Whole run</button>
-      {toggle(model.pathOf.value !== '', 'Critical path', () => model.togglePath(), 'Of the step in view (X)')}
+      {toggle(model.path.value !== null, 'Critical path', () => model.togglePath(), 'Of the step in view (X)')}
       {toggle(model.idleShown.value, 'Idle causes', () => model.toggleIdle(), 'Why devices were idle (I)')}
       {toggle(model.tab.value === 'table', 'As table', () => { model.tab.value = model.tab.peek() === 'table' ? null : 'table'; })}
     </div>
