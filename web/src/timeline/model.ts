@@ -292,11 +292,11 @@ export class Model {
     this.pathOf.value = this.pathOf.peek() === target ? '' : target;
     this.keepLink('push');
   }
-  /** Scrolls to the longest part of the path in view. */
+  /** Scrolls to the lane of the longest part of the path in view. */
   showPath() {
     const { from, to } = this.motion.target;
     const [longest] = this.path.peek()!.parts.filter((part) => part.lane !== null && part.end > from && part.start < to).sort((a, b) => b.time - a.time);
-    if (longest !== undefined) this.reveal(longest as Place & typeof longest);
+    if (longest !== undefined) this.reveal({ ...longest, start: from, end: to } as Place & typeof longest);
   }
   toggleIdle() {
     this.idleShown.value = !this.idleShown.peek();

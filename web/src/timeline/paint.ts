@@ -14,6 +14,8 @@ const BOX = ROW - 2; // height of a box; rows are two pixels apart
 const LEAST_TEXT = 26; // pixels of a box that holds text
 const LEAST_STEP = 6; // pixels from one line of a step to the next
 const DIMMED = 0.25;
+const WIDE_PART = 3; // pixels of a part of the path that is always drawn
+const SPARSE = 8; // pixels between others, so that the line does not cover what it leads through
 const LEAST_BUSY = 3; // pixels of the lowest box
 
 export interface Colours {
@@ -251,9 +253,13 @@ function paintOverlay(context: CanvasRenderingContext2D, picture: Picture, palet
   };
   if (picture.path !== null) {
     const line = new Path2D();
+    let lane: number | null = null;
+    let last = 0;
     for (const part of picture.path.parts) {
       const at = part.lane === null ? null : boxOf(part as Place & typeof part);
-      if (at === null) continue;
+      if (at === null || (part.lane === lane && at.x1 - at.x0 < WIDE_PART && at.x1 - last < SPARSE)) continue;
+      ({ lane } = part);
+      last = at.x1;
       line.lineTo(at.x0, at.y + BOX);
       line.lineTo(at.x1, at.y + BOX);
     }
