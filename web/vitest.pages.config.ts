@@ -1,3 +1,3 @@
 import { defineConfig } from 'vitest/config';
 
-export default defineConfig({ test: { include: ['test/{pages,frame,report}.ts'], testTimeout: 120_000, hookTimeout: 60_000, fileParallelism: false, maxConcurrency: 3 } });
+export default defineConfig({ test: { include: ['test/{pages,drawn,frame,report}.ts'], testTimeout: 120_000, hookTimeout: 60_000, fileParallelism: false, maxConcurrency: 3 } });
