@@ -30,10 +30,11 @@ namespace stepscope::serve {
 namespace {
 
 constexpr std::string_view kRun = "runs/0/";
-constexpr std::size_t kMaxDetails = 2'000;          // events with args, stack and links
-constexpr std::size_t kMaxPaths = 6;                // critical paths
-constexpr std::int64_t kFrame = 6'000;              // characters of the elements around it all, at most
-constexpr std::int64_t kMaxLooked = 4'000'000'000;  // events, on the way to all of these
+constexpr std::size_t kMaxDetails = 2'000;             // events with args, stack and links
+constexpr std::size_t kMaxPaths = 6;                   // critical paths
+constexpr std::size_t kMaxEventsOfPaths = 20'000'000;  // walked for all of them, unless one path takes more
+constexpr std::int64_t kFrame = 6'000;                 // characters of the elements around it all, at most
+constexpr std::int64_t kMaxLooked = 4'000'000'000;     // events, on the way to all of these
 
 std::int64_t size_of_text(std::string_view text) { return static_cast<std::int64_t>(text.size()); }
 
@@ -190,7 +191,7 @@ class ReportFile {
     if (left < 0) return leave_out_timeline();
     report::Block details = packed("details", details_of(run, recorded, left / 4));
     left -= size_of_text(details.base64);
-    report::Block drawn = packed("drawn", drawn_of(run, left / 8));
+    report::Block drawn = packed("drawn", drawn_of(run, recorded, left / 8));
     left -= size_of_text(drawn.base64);
     FileEvents events = file_events(timeline, recorded, left);
     for (const report::Block& block : events.blocks) left -= size_of_text(block.base64);
@@ -236,10 +237,11 @@ class ReportFile {
   }
 
   /// Why devices were idle and the critical paths of the first steps, within a budget of characters.
-  std::string drawn_of(const OpenRun& run, std::int64_t budget) {
+  std::string drawn_of(const OpenRun& run, const lanes::Recorded& recorded, std::int64_t budget) {
     std::vector<std::string> addresses = path_addresses(trace_);
     const std::size_t paths = addresses.size();
-    addresses.resize(std::min(paths, kMaxPaths));
+    const std::size_t most = kMaxEventsOfPaths / std::max<std::size_t>(1, recorded.events());
+    addresses.resize(std::min({paths, kMaxPaths, std::max<std::size_t>(1, most)}));
     addresses.insert(addresses.begin(), "idle");
     Answers drawn;
     std::string document = "{}";
