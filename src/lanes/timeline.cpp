@@ -6,6 +6,7 @@
 
 #include "base/parallel.h"
 #include "lanes/ask/area.h"
+#include "lanes/ask/drawn.h"
 #include "lanes/ask/event.h"
 #include "lanes/ask/links.h"
 #include "lanes/ask/search.h"
@@ -32,6 +33,11 @@ std::string unknown_id(std::span<const std::uint32_t> ids, std::size_t count, st
     if (id >= count) return fmt::format("There is no {} {}: this run has {} of them.", what, id, count);
   return "";
 }
+
+bool is_span(const timeline::Interval& span) {
+  return span.begin >= 0 && span.begin < span.end && span.end <= kMaxTime;
+}
+constexpr const char* kNoSpan = "An area ends behind its begin, which is at 0 or later.";
 
 }  // namespace
 
@@ -80,11 +86,20 @@ Result<std::string> Timeline::event(std::int64_t rank, std::int64_t id) const {
 Result<report::Report> Timeline::area(std::int64_t from, std::int64_t to,
                                       std::span<const std::uint32_t> lanes) const {
   std::string why = unknown_id(lanes, parts_->run.lanes.all.size(), "lane");
-  if (why.empty() && (from < 0 || from >= to || to > kMaxTime))
-    why = "An area ends behind its begin, which is at 0 or later.";
+  if (why.empty() && !is_span({from, to})) why = kNoSpan;
   if (!why.empty()) return refusal(std::move(why));
   const Time end = parts_->run.end;
   return area_report(parts_->run, {from, from < end ? std::min(to, end) : to}, lanes);
+}
+
+Result<std::string> Timeline::path(const DrawnPath& path, std::optional<timeline::Interval> span) const {
+  if (span && !is_span(*span)) return refusal(kNoSpan);
+  return path_json(parts_->run, path, span);
+}
+
+Result<std::string> Timeline::idle(const DrawnIdle& idle, std::optional<timeline::Interval> span) const {
+  if (span && !is_span(*span)) return refusal(kNoSpan);
+  return idle_json(parts_->run, idle, span);
 }
 
 Recorded Timeline::recorded() const { return Recorded(parts_->run); }

@@ -7,9 +7,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "report/table.h"
+#include "timeline/interval.h"
 #include "trace/trace.h"
 
 namespace stepscope::lanes {
@@ -29,6 +31,8 @@ struct Query {
 };
 
 class Recorded;
+struct DrawnPath;
+struct DrawnIdle;
 
 /// Made once from a Trace, which must outlive it. Then it never changes; any number of threads may ask.
 /// Numbers that make no sense get an Error of one sentence.
@@ -56,6 +60,12 @@ class Timeline {
   Result<std::string> event(std::int64_t rank, std::int64_t id) const;
   /// Tables about [from, to), ns, on some lanes; at most until the run's end. O(events in it).
   Result<report::Report> area(std::int64_t from, std::int64_t to, std::span<const std::uint32_t> lanes) const;
+
+  /// JSON: the parts of a path that overlap a span of time, all without one; neighbours are joined where they
+  /// are too many.
+  Result<std::string> path(const DrawnPath& path, std::optional<timeline::Interval> span) const;
+  /// JSON: why devices were idle, with the longest stretches that overlap a span of time, or of all.
+  Result<std::string> idle(const DrawnIdle& idle, std::optional<timeline::Interval> span) const;
 
   /// For a file. Refers to this.
   Recorded recorded() const;

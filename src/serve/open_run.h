@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyze/derived.h"
+#include "lanes/ask/drawn.h"
 #include "lanes/timeline.h"
 #include "report/params.h"
 #include "report/table.h"
@@ -46,6 +47,12 @@ class OpenRun {
     return reports_.get(question, 1, [&] { return std::make_shared<const Reports>(make()); });
   }
 
+  /// The critical path of a step, by the words of the question.
+  template <class Make>
+  std::shared_ptr<const lanes::DrawnPath> path(const std::string& question, const Make& make) const {
+    return paths_.get(question, 1, [&] { return std::make_shared<const lanes::DrawnPath>(make()); });
+  }
+
   /// The rows of a table in an order, by the words of the question.
   template <class Make>
   std::shared_ptr<const Rows> rows(const std::string& question, const Make& make) const {
@@ -53,12 +60,13 @@ class OpenRun {
   }
 
  private:
-  static constexpr std::int64_t kMaxDerived = 4, kMaxReports = 64, kMaxRows = 8;
+  static constexpr std::int64_t kMaxDerived = 4, kMaxReports = 64, kMaxRows = 8, kMaxPaths = 4;
 
   const std::shared_ptr<const trace::Trace> trace_;
   const std::vector<std::string> files_;
   mutable Kept<analyze::Derived> derived_{kMaxDerived};
   mutable Kept<Reports> reports_{kMaxReports};
+  mutable Kept<lanes::DrawnPath> paths_{kMaxPaths};
   mutable Kept<Rows> rows_{kMaxRows};
   mutable std::once_flag timeline_made_;
   mutable std::unique_ptr<const lanes::Timeline> timeline_;

@@ -7,6 +7,9 @@
 #include <cstdint>
 #include <utility>
 
+#include "analyze/idle/idle_places.h"
+#include "analyze/path/critical_path.h"
+#include "lanes/ask/drawn.h"
 #include "lanes/timeline.h"
 #include "report/formats/json.h"
 #include "serve/address.h"
@@ -112,10 +115,84 @@ Response answer_area(Asked& asked) {
   return json(report::to_json(value_of(timeline_of(asked).area(from, to, lanes))));
 }
 
-constexpr RunRoute kRoutes[] = {{"timeline", 0, answer_timeline}, {"names", 1, answer_names},
-                                {"tiles", 0, answer_tiles},       {"counters", 0, answer_counters},
-                                {"search", 0, answer_search},     {"event", 0, answer_event},
-                                {"area", 0, answer_area}};
+/// "from" and "to", or neither.
+std::optional<timeline::Interval> take_span(Asked& asked) {
+  const std::string from = take(asked.query, "from"), to = take(asked.query, "to");
+  if (from.empty() && to.empty()) return {};
+  return timeline::Interval{integer_of(from, "from"), integer_of(to, "to")};
+}
+
+std::size_t take_rank(Asked& asked) {
+  const std::int64_t number = take_integer(asked, "rank");
+  const std::vector<trace::Rank>& ranks = asked.run.trace().ranks;
+  const auto found =
+      std::ranges::find_if(ranks, [&](const trace::Rank& rank) { return lanes::number_of(rank) == number; });
+  if (found == ranks.end()) throw Refusal{400, fmt::format("This run has no rank {}.", number)};
+  return static_cast<std::size_t>(found - ranks.begin());
+}
+
+/// nullptr without "step".
+const trace::Step* take_step(Asked& asked, const trace::Rank& rank) {
+  const std::string text = take(asked.query, "step");
+  if (text.empty()) return nullptr;
+  const std::int64_t number = integer_of(text, "step");
+  for (const trace::Step& step : rank.steps)
+    if (step.counts() && step.number == number) return &step;
+  throw Refusal{400, fmt::format("Rank {} has no step {}.", lanes::number_of(rank), number)};
+}
+
+lanes::DrawnPath drawn_path(const trace::Trace& trace, std::size_t q, const trace::Step* step) {
+  const trace::Rank& rank = trace.ranks[q];
+  analyze::StepPath path = analyze::path_of_step(trace, rank, step);
+  lanes::DrawnPath out{q, {}, path.time, {}, {}, std::move(path.notes)};
+  if (step != nullptr) out.step = step->number;
+  for (const analyze::PathBound& bound : path.bounds)
+    out.kinds.push_back({bound.bound_by, analyze::meaning_of_bound(bound.bound_by), bound.time, bound.share});
+  const std::int64_t origin = analyze::origin_of(rank);
+  for (const analyze::PathStretch& stretch : path.stretches)
+    out.parts.push_back({{origin + stretch.start, origin + stretch.end},
+                         stretch.time,
+                         stretch.bound_by.empty() ? name_of(stretch.type) : stretch.bound_by,
+                         stretch.row});
+  return out;
+}
+
+Response answer_path(Asked& asked) {
+  const std::size_t q = take_rank(asked);
+  const trace::Trace& trace = asked.run.trace();
+  const trace::Rank& rank = trace.ranks[q];
+  const trace::Step* step = take_step(asked, rank);
+  const auto span = take_span(asked);
+  const lanes::Timeline& timeline = timeline_of(asked);
+  stop_if_gone(asked.request);
+  const auto path = asked.run.path(fmt::format("{} {}", q, step == nullptr ? -1 : step - rank.steps.data()),
+                                   [&] { return drawn_path(trace, q, step); });
+  return json(value_of(timeline.path(*path, span)));
+}
+
+Response answer_idle(Asked& asked) {
+  const auto span = take_span(asked);
+  const lanes::Timeline& timeline = timeline_of(asked);
+  const trace::Trace& trace = asked.run.trace();
+  const auto derived = asked.run.derived({});
+  lanes::DrawnIdle idle;
+  bool has_device = false;
+  for (std::size_t q = 0; q < trace.ranks.size(); ++q) {
+    stop_if_gone(asked.request);
+    const trace::Rank& rank = trace.ranks[q];
+    idle.ranks.push_back(
+        {q, &derived->busy(rank), &derived->idle(rank), &analyze::idle_hosts(*derived, rank).of_piece});
+    has_device |= !derived->busy(rank).empty();
+    analyze::note_whole_gaps(idle.notes, *derived, rank);
+  }
+  if (!has_device) idle.notes.emplace_back(analyze::kNoDeviceNote);
+  return json(value_of(timeline.idle(idle, span)));
+}
+
+constexpr RunRoute kRoutes[] = {
+    {"timeline", 0, answer_timeline}, {"names", 1, answer_names},   {"tiles", 0, answer_tiles},
+    {"counters", 0, answer_counters}, {"search", 0, answer_search}, {"event", 0, answer_event},
+    {"area", 0, answer_area},         {"path", 0, answer_path},     {"idle", 0, answer_idle}};
 
 }  // namespace
 

@@ -96,6 +96,75 @@ class Answers(unittest.TestCase):
         for run in ("99", "-1", "x", "0x0", "99999999999999999999"):
             self.assertIn(self.server.ask(f"api/runs/{run}/report").status, (400, 404), run)
 
+    @staticmethod
+    def rows_of(name, table, path, *options):
+        answer = json.loads(printed("show", name, path, *options, "--format", "json"))
+        columns = [column["name"] for column in answer["tables"][table]["columns"]]
+        return [dict(zip(columns, row)) for row in answer["tables"][table]["rows"]]
+
+    def test_critical_paths_are_those_of_the_command_line(self):
+        for run, path in enumerate(self.paths):
+            timeline = self.server.ask(f"api/runs/{run}/timeline").json()
+            clock = {rank["rank"]: rank for rank in timeline["ranks"]}
+            for rank in clock:
+                steps = [step["number"] for step in timeline["steps"] if step["rank"] == rank]
+                self.assertGreater(len(steps), 1)
+                for instance, step in enumerate(steps[:3]):
+                    own = [row for row in self.rows_of("critical_path", 2, path, "--instance", str(instance)) if row.get("rank", rank) == rank]
+                    bounds = [row for row in self.rows_of("critical_path", 0, path, "--instance", str(instance)) if row.get("rank", rank) == rank]
+                    answer = self.server.ask(f"api/runs/{run}/path?rank={rank}&step={step}").json()
+                    self.assertEqual((answer["rank"], answer["step"], answer["notes"]), (rank, step, []))
+                    self.assertEqual(answer["time"], sum(row["time"] for row in own))
+                    self.assertTrue(answer["summary"].startswith(f"Critical path of rank {rank}, step {step}: "), answer["summary"])
+                    self.assertEqual([(one["bound_by"], one["time"]) for one in answer["bound_by"]],
+                                     [(row["bound_by"], row["time"]) for row in bounds])
+                    self.assertEqual(sum(part["time"] for part in answer["parts"]), answer["time"])
+                    self.assertEqual(sum(part["count"] for part in answer["parts"]), len(own))
+                    if answer["joined"] == 0:
+                        self.assertEqual([part["id"] for part in answer["parts"]],
+                                         [row["event"] if row["type"] == "operator" else None for row in own])
+                    for part in answer["parts"]:
+                        if part["id"] is not None and part["count"] == 1:
+                            event = self.server.ask(f"api/runs/{run}/event?rank={rank}&id={part['id']}").json()
+                            self.assertEqual((part["lane"], part["row"]), (event["lane"], event["row"]))
+                            self.assertLessEqual(event["start"], part["start"])
+                            self.assertLessEqual(part["end"], event["end"])
+                            break
+
+    def test_idle_stretches_are_those_of_the_command_line(self):
+        for run, path in enumerate(self.paths):
+            told = {}
+            for row in self.rows_of("idle", 0, path):
+                time_, pieces = told.get(row["cause"], (0, 0))
+                told[row["cause"]] = (time_ + row["time"], pieces + row["pieces"])
+            answer = self.server.ask(f"api/runs/{run}/idle").json()
+            self.assertEqual({one["cause"]: (one["time"], one["pieces"]) for one in answer["causes"] if one["time"] > 0}, told)
+            self.assertEqual(answer["time"], sum(time_ for time_, _ in told.values()))
+            listed = sorted((part["end"] - part["start"] for part in answer["stretches"]), reverse=True)
+            self.assertEqual(len(listed) + answer["shorter"], sum(pieces for _, pieces in told.values()))
+            if answer["shorter"] == 0 and path != RANKS:  # the ranks' clocks are fitted
+                self.assertEqual(sum(listed), answer["time"])
+                longest = [row["length"] for row in self.rows_of("idle", 2, path)]
+                self.assertEqual(listed[:len(longest)], longest)
+            half = max((part["end"] for part in answer["stretches"]), default=2) // 2
+            first = self.server.ask(f"api/runs/{run}/idle?from=0&to={max(1, half)}").json()
+            self.assertEqual(first["causes"], answer["causes"])
+            if answer["shorter"] == 0:
+                self.assertEqual([part["start"] for part in first["stretches"]],
+                                 [part["start"] for part in answer["stretches"] if part["start"] < half])
+
+    def test_what_cannot_be_drawn_is_refused(self):
+        for address, part in (
+            ("path", "rank needs a whole number"), ("path?rank=9", "This run has no rank 9."), ("path?rank=x", "rank needs a whole number"),
+            ("path?rank=0&step=999999", "Rank 0 has no step 999999."), ("path?rank=0&step=-1", "has no step -1"),
+            ("path?rank=0&step=99999999999999999999", "step needs a whole number"), ("path?rank=0&from=5&to=5", "ends behind its begin"),
+            ("path?rank=0&from=5", "to needs a whole number"), ("path?rank=0&lanes=1", "'lanes' is no parameter"),
+            ("idle?from=-5&to=5", "ends behind its begin"), ("idle?from=0&to=9223372036854775807", "ends behind its begin"), ("idle?rank=0", "'rank' is no parameter"),
+        ):
+            answer = self.server.ask(f"api/runs/0/{address}")
+            self.assertEqual(answer.status, 400, address)
+            self.assertIn(part, answer.json()["error"])
+
     def test_tables_are_filtered_sorted_and_cut(self):
         whole = self.server.ask("api/runs/0/show/operators").json()["tables"][0]
         names = [column["name"] for column in whole["columns"]]

@@ -6,6 +6,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { areaOf, countersOf, eventOf, searchIn, tileOf } from './answers.mjs';
+import { drawnIn } from './drawn.mjs';
 import { filesOf, readRun } from './kineto.mjs';
 
 const PROGRAM = process.env.STEPSCOPE ?? 'stepscope';
@@ -81,6 +82,7 @@ export function makeServer(folder, token, extra = {}) {
       case 'counters': return countersOf(data, Number(params.get('level')), Number(params.get('tile')), numbers(params.get('counters')));
       case 'search': return JSON.stringify(searchIn(data, params));
       case 'event': return JSON.stringify(eventOf(data, Number(params.get('rank')), Number(params.get('id'))) ?? (() => { throw new Refused(404, 'No event has this id.'); })());
+      case 'path': case 'idle': return JSON.stringify(await drawnIn(data, PROGRAM, path, what, params));
       case 'area': return JSON.stringify(areaOf(data, Number(params.get('from')), Number(params.get('to')), numbers(params.get('lanes'))));
       default: throw new Refused(404, 'There is no such address.');
     }

@@ -25,6 +25,7 @@ const VIEWS: [name: string, address: string][] = [
   ...PAGES.map((page): [string, string] => [page.id, `/${page.id}?run=${RANKS}`]),
   ['verdict_stacks', `/verdict?run=${STACKS}`], ['verdict_healthy', `/verdict?run=${HEALTHY}`], ['verdict_cannot_tell', `/verdict?run=${NO_GPU}`],
   ['timeline_selected', `/timeline?run=${SLOW}&t=22000000,45000000&sel=r0.5`], ['timeline_search', `/timeline?run=${RANKS}&q=nccl`],
+  ['timeline_path', `/timeline?run=${SLOW}&t=22000000,45000000&path=r0.2`], ['timeline_idle', `/timeline?run=${SLOW}&idle=causes`],
   ['timeline_area', `/timeline?run=${RANKS}&area=2000000,6000000&pin=r0/d0s7`],
   ['memory_stacks', `/memory?run=${STACKS}`], ['source_stacks', `/source?run=${STACKS}`], ['data_slow', `/data?run=${SLOW}`],
   ['roofline', `/operators?run=${HEALTHY}`], ['call_tree', `/modules?run=${STACKS}&tab=call_tree`], ['python_stacks', `/source?run=${STACKS}&tab=python_stacks`],

@@ -83,6 +83,16 @@ describe.each([['slow', SLOW], ['ranks', RANKS], ['stacks', STACKS]])('a report 
     await expect(file.search(0, 'kind:nonsense')).rejects.toThrow('No event is of that kind');
   });
 
+  test('holds what analyses found', async () => {
+    const idle = await server.source.idle(0, {});
+    expect(await file.idle()).toEqual(idle);
+    expect(idle.stretches.length).toBe(name === 'stacks' ? 0 : Math.min(2000, idle.causes.reduce((sum, one) => sum + one.pieces, 0)));
+    const { rank, number } = timeline.steps[0]!;
+    const options = { rank: String(rank), step: String(number) };
+    expect(await file.path(0, options)).toEqual(await server.source.path(0, options));
+    await expect(file.path(0, { rank: '99' })).rejects.toThrow('This file holds no critical path of this step.');
+  });
+
   test('knows the events as the server does', async () => {
     const { names } = await server.source.search(0, '');
     const whole = await server.source.tile(0, wholeLevel(timeline.end) - 3, 1, timeline.lanes.map((lane) => lane.lane));
@@ -105,7 +115,7 @@ function withoutArgs({ more_links: _, ...details }: EventDetails): EventDetails 
 }
 
 describe('a report file that is too small for all events', () => {
-  const MAX = statSync(FILES.get('stacks')!).size - 90_000;
+  const MAX = statSync(FILES.get('stacks')!).size - blocksOf(FILES.get('stacks')!)('drawn')!.length - 90_000; // paths make room for events
   const path = writeReport('small', STACKS, '--max-size', `${MAX}`);
   const file = source(path);
   let server: Awaited<ReturnType<typeof served>>;

@@ -209,4 +209,22 @@ void add_host_places(std::vector<HostPlace>& places, const Derived& derived, con
   add_places(places, trace, rank, sums, 1, steps);
 }
 
+const IdleHosts& idle_hosts(const Derived& derived, const Rank& rank) {
+  const auto index = static_cast<int>(&rank - derived.trace().ranks.data());
+  return derived.kept<IdleHosts>(index, [&] {
+    const Column<IdlePiece>& pieces = derived.idle(rank);
+    IdleHosts hosts{std::vector<Row>(pieces.size(), kNoRow)};
+    for (std::size_t i = 0; i < pieces.size(); ++i)
+      if (pieces[i].cause == IdleCause::pending && pieces[i].ender != kNoRow)
+        hosts.of_piece[i] = rank.events.launch[pieces[i].ender];
+    std::vector<std::int64_t> longest(pieces.size());
+    derive::for_each_idle_place(derived.trace(), rank, pieces, [&](const derive::IdlePlace& place) {
+      if (place.time <= longest[place.piece]) return;
+      longest[place.piece] = place.time;
+      hosts.of_piece[place.piece] = place.row;
+    });
+    return hosts;
+  });
+}
+
 }  // namespace stepscope::analyze

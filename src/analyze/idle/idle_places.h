@@ -42,4 +42,12 @@ void add_idle_places(std::vector<HostPlace>& places, const Derived& derived, con
 void add_host_places(std::vector<HostPlace>& places, const Derived& derived, const trace::Rank& rank,
                      std::int64_t steps);
 
+/// By idle piece of a rank: the host range that most of it was spent in; for launched work its launch call;
+/// kNoRow if neither is recorded.
+struct IdleHosts {
+  std::vector<trace::Row> of_piece;
+};
+/// Kept by `derived`.
+const IdleHosts& idle_hosts(const Derived& derived, const trace::Rank& rank);
+
 }  // namespace stepscope::analyze

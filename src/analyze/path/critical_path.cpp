@@ -23,24 +23,11 @@ using report::Unit;
 using timeline::Time;
 
 /// Times in ns.
-struct Bound {
-  std::int64_t rank;
-  std::string_view bound_by;
-  Time time;
-  double share;  ///< of the path
-};
 struct Edges {
   std::int64_t rank;
   EdgeType type;
   std::int64_t edges = 0, on_path = 0;
   Time weight = 0, path_weight = 0;
-};
-struct Stretch {
-  std::int64_t rank;
-  Time start, time;
-  EdgeType type;
-  std::string_view bound_by, name;
-  std::int64_t event;
 };
 struct Turn {
   std::int64_t rank, event;
@@ -61,23 +48,26 @@ std::string_view bound_by(const trace::Trace& trace, const RankPath& of, const P
 }
 
 /// The path's edges in order.
-std::vector<Stretch> stretches_of(const trace::Trace& trace, const RankPath& of, const path::Rules& rules) {
+std::vector<PathStretch> stretches_of(const trace::Trace& trace, const RankPath& of,
+                                      const path::Rules& rules) {
   const trace::Rank& rank = *of.rows->rank;
-  std::vector<Stretch> rows;
+  std::vector<PathStretch> rows;
   for (const std::int32_t at : of.graph.path_edges) {
     const PathEdge& edge = of.graph.edge(at);
     const path::Event* event = edge.event < 0 ? nullptr : &of.rows->at(edge.event);
     rows.push_back({rank.rank, of.graph.node(edge.from).time, edge.weight, edge.type,
                     bound_by(trace, of, edge, rules), event == nullptr ? "" : trace.name(rank, event->row),
-                    event == nullptr ? report::kNoInt : rank.events.source[event->row]});
+                    event == nullptr ? report::kNoInt : rank.events.source[event->row],
+                    event == nullptr || edge.type != EdgeType::op ? trace::kNoRow : event->row,
+                    of.graph.node(edge.to).time});
   }
   return rows;
 }
 
-void add_bounds(std::vector<Bound>& out, const std::vector<Stretch>& path) {
+void add_bounds(std::vector<PathBound>& out, const std::vector<PathStretch>& path) {
   std::map<std::string_view, Time> times;
   Time whole = 0;
-  for (const Stretch& stretch : path) {
+  for (const PathStretch& stretch : path) {
     report::add_to(times[stretch.bound_by], stretch.time);
     report::add_to(whole, stretch.time);
   }
@@ -112,12 +102,12 @@ void add_turns(std::vector<Turn>& out, const RankPath& of) {
   }
 }
 
-const report::Sheet<Bound> kBounds{"The path by what it is bound by",
-                                   Shape::bars,
-                                   {report::rank_field<Bound>(&Bound::rank),
-                                    {"bound_by", &Bound::bound_by},
-                                    {"time", &Bound::time, Unit::ns},
-                                    {"share", &Bound::share, Unit::share, Role::share}}};
+const report::Sheet<PathBound> kBounds{"The path by what it is bound by",
+                                       Shape::bars,
+                                       {report::rank_field<PathBound>(&PathBound::rank),
+                                        {"bound_by", &PathBound::bound_by},
+                                        {"time", &PathBound::time, Unit::ns},
+                                        {"share", &PathBound::share, Unit::share, Role::share}}};
 const report::Sheet<Edges> kEdges{"Edges",
                                   Shape::table,
                                   {report::rank_field<Edges>(&Edges::rank),
@@ -126,15 +116,15 @@ const report::Sheet<Edges> kEdges{"Edges",
                                    {"weight", &Edges::weight, Unit::ns},
                                    {"on_path", &Edges::on_path, Unit::count},
                                    {"path_weight", &Edges::path_weight, Unit::ns}}};
-const report::Sheet<Stretch> kPath{"Critical path",
-                                   Shape::table,
-                                   {report::rank_field<Stretch>(&Stretch::rank),
-                                    {"start", &Stretch::start, Unit::ns, Tag::of_one_run},
-                                    {"time", &Stretch::time, Unit::ns},
-                                    {"type", report::named<&Stretch::type>, Role::value},
-                                    {"bound_by", &Stretch::bound_by, Role::value},
-                                    {"name", &Stretch::name, Role::value},
-                                    {"event", &Stretch::event, Unit::none, Role::detail}}};
+const report::Sheet<PathStretch> kPath{"Critical path",
+                                       Shape::table,
+                                       {report::rank_field<PathStretch>(&PathStretch::rank),
+                                        {"start", &PathStretch::start, Unit::ns, Tag::of_one_run},
+                                        {"time", &PathStretch::time, Unit::ns},
+                                        {"type", report::named<&PathStretch::type>, Role::value},
+                                        {"bound_by", &PathStretch::bound_by, Role::value},
+                                        {"name", &PathStretch::name, Role::value},
+                                        {"event", &PathStretch::event, Unit::none, Role::detail}}};
 const report::Sheet<Turn> kTurns{"Events on the path",
                                  Shape::table,
                                  {report::rank_field<Turn>(&Turn::rank),
@@ -142,8 +132,10 @@ const report::Sheet<Turn> kTurns{"Events on the path",
                                   {"time", &Turn::time, Unit::ns},
                                   {"end", &Turn::end, Role::value}}};
 
+constexpr std::string_view kStepRanges = "ProfilerStep";  // in the names of steps' ranges
+
 constexpr report::ParamSpec kParams[] = {
-    {"annotation", report::ParamSpec::Type::text, "ProfilerStep", "",
+    {"annotation", report::ParamSpec::Type::text, kStepRanges, "",
      "a range whose name contains this text; \"all\": the whole recording"},
     {"instance", report::ParamSpec::Type::steps, "0", "",
      "which of these ranges, from 0; 2-4: from the start of 2 to the end of 4"}};
@@ -164,10 +156,42 @@ std::string unfound(const path::Ranges& ranges, std::int64_t named) {
 
 }  // namespace
 
+std::string_view meaning_of_bound(std::string_view bound_by) {
+  constexpr std::pair<std::string_view, std::string_view> kMeanings[] = {
+      {"cpu_bound", "on the host"},
+      {"gpu_compute_bound", "device work"},
+      {"gpu_communication_bound", "communication"},
+      {"gpu_kernel_launch_overhead", "from launch to start"},
+      {"gpu_kernel_kernel_overhead", "between kernels"}};
+  for (const auto& [name, meaning] : kMeanings)
+    if (name == bound_by) return meaning;
+  return bound_by;
+}
+
+StepPath path_of_step(const trace::Trace& trace, const trace::Rank& rank, const trace::Step* step) {
+  const path::Table table = path::table_of(trace, rank);
+  StepPath out;
+  report::Params params;
+  if (step != nullptr && step->row != trace::kNoRow) {
+    params.set("annotation", std::string(kStepRanges));
+    params.set("instance", std::to_string(path::ranges_before(trace, table, kStepRanges, step->row)));
+  } else {
+    params.set("annotation", "all");
+    out.notes.emplace_back("The profiler marked no step here: this is the path of the whole recording.");
+  }
+  for (const RankPath& of : critical_paths(trace, {&table, 1}, path::kRules, params, out.notes))
+    out.stretches = stretches_of(trace, of, path::kRules);
+  if (out.stretches.empty() && out.notes.empty())
+    out.notes.emplace_back("Nothing that a path could lead through is recorded in this step.");
+  add_bounds(out.bounds, out.stretches);
+  for (const PathStretch& stretch : out.stretches) report::add_to(out.time, stretch.time);
+  return out;
+}
+
 std::vector<RankPath> critical_paths(const trace::Trace& trace, std::span<const path::Table> tables,
                                      const path::Rules& rules, const report::Params& params,
                                      std::vector<std::string>& notes) {
-  const std::string_view asked = params.text("annotation", "ProfilerStep");
+  const std::string_view asked = params.text("annotation", kStepRanges);
   const path::Ranges ranges{asked == "all" ? "" : asked, params.range("instance", {0, 0})};
   std::vector<RankPath> ranks;
   for (const path::Table& table : tables) {
@@ -188,12 +212,12 @@ std::vector<RankPath> critical_paths(const trace::Trace& trace, std::span<const 
 report::Report critical_path_report(const trace::Trace& trace, std::span<const path::Table> tables,
                                     const path::Rules& rules, const report::Params& params) {
   report::Report report{"critical_path", {}, {}};
-  std::vector<Bound> bounds;
+  std::vector<PathBound> bounds;
   std::vector<Edges> edges;
-  std::vector<Stretch> path;
+  std::vector<PathStretch> path;
   std::vector<Turn> turns;
   for (const RankPath& of : critical_paths(trace, tables, rules, params, report.notes)) {
-    const std::vector<Stretch> stretches = stretches_of(trace, of, rules);
+    const std::vector<PathStretch> stretches = stretches_of(trace, of, rules);
     add_bounds(bounds, stretches);
     add_edges(edges, of);
     path.insert(path.end(), stretches.begin(), stretches.end());

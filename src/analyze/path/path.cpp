@@ -58,6 +58,13 @@ std::string_view name_of(EdgeType type) {
 
 const Rules kRules = {derive::is_blocking_call, communicates};
 
+std::int64_t ranges_before(const trace::Trace& trace, const Table& table, std::string_view annotation,
+                           Row row) {
+  return std::count_if(table.events.begin(), table.events.end(), [&](const Event& event) {
+    return event.row < row && event.stream == -1 && has(trace.name(*table.rank, event.row), annotation);
+  });
+}
+
 PathGraph longest_path(const trace::Trace& trace, const Table& table, const Ranges& ranges,
                        const Rules& rules) {
   PathRows rows(trace, table, rules);

@@ -56,6 +56,10 @@ struct Rules {
 };
 extern const Rules kRules;
 
+/// How many ranges whose name contains `annotation` come before that at `row`: its number as an instance.
+std::int64_t ranges_before(const trace::Trace& trace, const Table& table, std::string_view annotation,
+                           Row row);
+
 /// The path through what begins between the earliest start and the latest end of these ranges; empty if there
 /// are none.
 PathGraph longest_path(const trace::Trace& trace, const Table& table, const Ranges& ranges,

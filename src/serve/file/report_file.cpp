@@ -30,9 +30,11 @@ namespace stepscope::serve {
 namespace {
 
 constexpr std::string_view kRun = "runs/0/";
-constexpr std::size_t kMaxDetails = 2'000;          // events with args, stack and links
-constexpr std::int64_t kFrame = 6'000;              // characters of the elements around it all, at most
-constexpr std::int64_t kMaxLooked = 4'000'000'000;  // events, on the way to all of these
+constexpr std::size_t kMaxDetails = 2'000;             // events with args, stack and links
+constexpr std::size_t kMaxPaths = 6;                   // critical paths
+constexpr std::size_t kMaxEventsOfPaths = 20'000'000;  // walked for all of them, unless one path takes more
+constexpr std::int64_t kFrame = 6'000;                 // characters of the elements around it all, at most
+constexpr std::int64_t kMaxLooked = 4'000'000'000;     // events, on the way to all of these
 
 std::int64_t size_of_text(std::string_view text) { return static_cast<std::int64_t>(text.size()); }
 
@@ -90,6 +92,19 @@ FoundRun run_of(const trace::Trace& trace, const std::vector<std::string>& paths
   if (auto stamp = stamp_of(run.files)) run.stamp = std::move(*stamp);
   if (run.stamp.hash.empty()) run.stamp.hash = "00000000";
   return run;
+}
+
+/// Of each step of each rank; of the whole recording of a rank without steps.
+std::vector<std::string> path_addresses(const trace::Trace& trace) {
+  std::vector<std::string> addresses;
+  for (const trace::Rank& rank : trace.ranks) {
+    const std::string of_rank = fmt::format("path?rank={}&step=", lanes::number_of(rank));
+    const std::size_t before = addresses.size();
+    for (const trace::Step& step : rank.steps)
+      if (step.counts()) addresses.push_back(fmt::format("{}{}", of_rank, step.number));
+    if (addresses.size() == before) addresses.push_back(of_rank);
+  }
+  return addresses;
 }
 
 class ReportFile {
@@ -176,11 +191,14 @@ class ReportFile {
     if (left < 0) return leave_out_timeline();
     report::Block details = packed("details", details_of(run, recorded, left / 4));
     left -= size_of_text(details.base64);
+    report::Block drawn = packed("drawn", drawn_of(run, recorded, left / 8));
+    left -= size_of_text(drawn.base64);
     FileEvents events = file_events(timeline, recorded, left);
     for (const report::Block& block : events.blocks) left -= size_of_text(block.base64);
     if (left < 0) return leave_out_timeline();
     blocks_.push_back(std::move(basis));
     blocks_.push_back(std::move(details));
+    blocks_.push_back(std::move(drawn));
     legend_ = timeline_legend(events, recorded);
     say_left_out(events, recorded);
     std::ranges::move(events.blocks, std::back_inserter(blocks_));
@@ -216,6 +234,29 @@ class ReportFile {
       detailed_ = count;
       if (count == 0 || size_of_text(packed("", document).base64) <= budget) return document;
     }
+  }
+
+  /// Why devices were idle and the critical paths of the first steps, within a budget of characters.
+  std::string drawn_of(const OpenRun& run, const lanes::Recorded& recorded, std::int64_t budget) {
+    std::vector<std::string> addresses = path_addresses(trace_);
+    const std::size_t paths = addresses.size();
+    const std::size_t most = kMaxEventsOfPaths / std::max<std::size_t>(1, recorded.events());
+    addresses.resize(std::min({paths, kMaxPaths, std::max<std::size_t>(1, most)}));
+    addresses.insert(addresses.begin(), "idle");
+    Answers drawn;
+    std::string document = "{}";
+    std::size_t held = 0;
+    for (const std::string& address : addresses) {
+      drawn.add(fmt::format("{}{}", kRun, address), answer_at(run, address));
+      std::string longer = drawn.json();
+      if (size_of_text(packed("", longer).base64) > budget) break;
+      document = std::move(longer);
+      ++held;
+    }
+    if (held <= paths)
+      left_out_.push_back(fmt::format("Its timeline draws {} of {} critical paths.",
+                                      count_words(held == 0 ? 0 : held - 1), count_words(paths)));
+    return document;
   }
 
   void say_left_out(const FileEvents& events, const lanes::Recorded& recorded) {

@@ -171,7 +171,7 @@ TEST_F(ReportFileTest, ABudgetLeavesOutEventsAndSaysSo) {
   EXPECT_TRUE(blocks_in(whole).at("answers").find("\"exact\":[[0,") != std::string::npos);
   EXPECT_EQ(whole.find("coarse tiles"), whole.npos);
   ReportFileOptions options;
-  options.max_size = static_cast<std::int64_t>(whole.size()) - 60'000;
+  options.max_size = static_cast<std::int64_t>(whole.size()) - 200'000;
   const std::string cut = file_of(options, text);
   EXPECT_LE(static_cast<std::int64_t>(cut.size()), options.max_size);
   EXPECT_NE(cut.find("the rest is drawn from coarse tiles"), cut.npos);

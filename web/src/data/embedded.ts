@@ -6,7 +6,7 @@ import { Absent, Refusal, type DataSource, type FileFacts, type HitQuery } from 
 import { reportNamed } from './table.ts';
 import { BUCKETS, decodeCounters, decodeTile, type CounterTile, type Tile } from './tile.ts';
 import { joined, tilesOfLevel } from './levels.ts';
-import type { EventDetails, Lane, Options, Report, Reports, Runs, Timeline } from './types.ts';
+import type { DrawnPath, EventDetails, Idle, Lane, Options, Report, Reports, Runs, Timeline } from './types.ts';
 
 interface Answers { file: FileFacts; answers: Record<string, unknown> }
 interface Span { from: number; to: number; events: Events }
@@ -115,6 +115,17 @@ export class EmbeddedSource implements DataSource {
   }
 
   async area(): Promise<Report> { throw await this.lacks('tables about areas of time'); }
+  /** As for the whole step, whatever the span of time. */
+  async path(_run: number, { rank, step }: Options) {
+    return this.drawn<DrawnPath>(`path?rank=${rank}&step=${step}`, 'critical path of this step');
+  }
+  async idle() { return this.drawn<Idle>('idle', 'causes of idle time'); }
+  private async drawn<T>(address: string, what: string): Promise<T> {
+    const own = await this.blocks.json<Record<string, unknown>>('drawn');
+    const answer = own?.[`${RUN}/${address}`];
+    if (answer === undefined) throw await this.lacks(what);
+    return answer as T;
+  }
   async source(): Promise<string> { throw await this.lacks('source lines'); }
 
   private async answers(): Promise<Answers> {

@@ -43,6 +43,8 @@ export class HttpSource implements DataSource {
   area(run: number, from: number, to: number, lanes: number[], signal?: AbortSignal) {
     return this.ofRun<never>(run, 'area', { from, to, lanes: lanes.join(',') }, signal);
   }
+  path(run: number, options: Options) { return this.ofRun<never>(run, 'path', options); }
+  idle(run: number, options: Options) { return this.ofRun<never>(run, 'idle', options); }
   async source(file: string, line: number, around: number) {
     return (await this.ask(`api/source?${query({ file, line, around })}`)).text();
   }

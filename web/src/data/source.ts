@@ -1,5 +1,5 @@
 // Where the page's answers come from. Every view asks through this and nothing else.
-import type { EventDetails, Options, Report, Reports, Runs, Search, Timeline } from './types.ts';
+import type { DrawnPath, EventDetails, Idle, Options, Report, Reports, Runs, Search, Timeline } from './types.ts';
 import type { CounterTile, Tile } from './tile.ts';
 
 /** A question that was answered by an error. */
@@ -46,6 +46,10 @@ export interface DataSource {
   search(run: number, text: string, hit?: HitQuery, signal?: AbortSignal): Promise<Search>;
   event(run: number, rank: number, id: number, signal?: AbortSignal): Promise<EventDetails>;
   area(run: number, from: number, to: number, lanes: number[], signal?: AbortSignal): Promise<Report>;
+  /** `options`: rank, step ("": the whole recording), and a span of time. */
+  path(run: number, options: Options): Promise<DrawnPath>;
+  /** `options`: a span of time. */
+  idle(run: number, options: Options): Promise<Idle>;
   /** The line and `around` lines on both sides of it. */
   source(file: string, line: number, around: number): Promise<string>;
   /** About the file that the answers are in; null where a program answers. */

@@ -90,5 +90,30 @@ export interface EventDetails extends Drawn {
 export interface FoundName { name: string; id: number; count: number; time: number }
 export interface Search { total: number; names: FoundName[]; more_names?: number; density: number[]; hit?: Place | null }
 
+/** A part of a critical path; without a lane it lies between two events. `count`: parts that were joined. */
+export interface PathPart { lane: number | null; row: number | null; id: number | null; start: number; end: number; time: number; kind: string; count: number }
+export interface DrawnPath {
+  rank: number;
+  step: number | null;
+  /** In words. */
+  summary: string;
+  time: number;
+  bound_by: { bound_by: string; meaning: string; time: number; share: number | null }[];
+  parts: PathPart[];
+  joined: number;
+  notes: string[];
+}
+/** A stretch in which a device was idle. `device` and `cause` are places in the lists of the answer; `host`: the event that it waited for, `name` its name. */
+export interface IdlePart { device: number; start: number; end: number; cause: number; host: number | null; name: number | null; ended_by: number | null }
+export interface Idle {
+  summary: string;
+  time: number;
+  causes: { cause: string; meaning: string; time: number; share: number | null; pieces: number }[];
+  devices: { rank: number; device: number; lanes: number[] }[];
+  stretches: IdlePart[];
+  shorter: number;
+  notes: string[];
+}
+
 /** Options of a command, as in its help: { step: '2-3', top: '10' }. */
 export type Options = Record<string, string>;

@@ -2,6 +2,7 @@
 import type { Report, Table } from '../data/types.ts';
 import { Answer, Notes } from '../shell/answer.tsx';
 import { TableCard } from '../table/card.tsx';
+import { areaWords } from './area_words.ts';
 import { tablesOf } from './areas.ts';
 import type { Model } from './model.ts';
 import type { Area } from './paint.ts';
@@ -13,8 +14,8 @@ export function AreaTab({ model }: { model: Model }) {
   return (
     <div class="stack">
       <p class="areas">
-        {other !== null && <b>A, old: </b>}{model.areaWords(area)}
-        {other !== null && <><br /><b>B, new: </b>{model.areaWords(other)}</>}
+        {other !== null && <b>A, old: </b>}{areaWords(model.timeline, area)}
+        {other !== null && <><br /><b>B, new: </b>{areaWords(model.timeline, other)}</>}
         {' '}
         {other === null
           ? <button type="button" aria-pressed={model.comparing.value} onClick={() => { model.comparing.value = !model.comparing.peek(); }}>

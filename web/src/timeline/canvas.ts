@@ -1,12 +1,14 @@
 // The canvas of the lanes: draws a frame when anything changed, and asks for the tiles that it lacked.
 import { effect } from '@preact/signals';
 import { mode } from '../state/theme.ts';
+import { idleOn } from './drawn.ts';
 import { entryAt } from './layout.ts';
 import type { Model } from './model.ts';
+import type { IdlePart } from '../data/types.ts';
 import { paint } from './paint.ts';
 import { Raster } from './raster.ts';
 import { boxAt, entriesInView, sceneOf, type Box, type Frame, type Scene } from './scene.ts';
-import { levelFor, nsPerPixel } from './view.ts';
+import { levelFor, nsPerPixel, timeAt } from './view.ts';
 
 const MAX_RATIO = 2;
 const SLOW_MS = 10;
@@ -28,8 +30,8 @@ export class Canvas {
     this.watch.observe(element.parentElement!);
     this.measure();
     this.stopListening = effect(() => {
-      const { span, scroll, size, selected, details, area, other, marks, hover, layout, arrows, found, news } = model;
-      void [span, scroll, size, selected, details, area, other, marks, hover, layout, arrows, found, news, mode].map((one) => one.value);
+      const { span, scroll, size, selected, details, area, other, marks, hover, layout, arrows, found, news, path, idle } = model;
+      void [span, scroll, size, selected, details, area, other, marks, hover, layout, arrows, found, news, path, idle, mode].map((one) => one.value);
       this.frame ||= requestAnimationFrame(() => {
         this.frame = 0;
         this.draw();
@@ -51,6 +53,15 @@ export class Canvas {
 
   boxAt(x: number, y: number): Box | null {
     return boxAt(this.scene, this.model.layout.peek(), x, y, this.model.scroll.peek());
+  }
+
+  /** The idle stretch under the mouse, if they are shown. */
+  idleAt(x: number, y: number): IdlePart | undefined {
+    const { layout, scroll, span, size } = this.model;
+    const entry = entryAt(layout.peek(), y, scroll.peek());
+    const idle = this.model.idle.peek();
+    const time = timeAt(x, span.peek(), size.peek().width);
+    return idle === null || entry?.kind !== 'lane' ? undefined : idleOn(idle, entry.lane.lane, { from: time, to: time })[0];
   }
 
   /** The key of the lane under the mouse. */
@@ -87,7 +98,7 @@ export class Canvas {
     this.scene = sceneOf(layout, frame, model.store);
     paint(this.context, this.raster, {
       timeline: model.timeline, layout, frame, scene: this.scene, mode: mode.peek(), ratio,
-      selected: model.selected.peek(), details: model.details.peek(), hover: model.hover.peek()?.box ?? null, area: model.area.peek(), other: model.other.peek(),
+      selected: model.selected.peek(), details: model.details.peek(), hover: model.hover.peek()?.box ?? null, path: model.path.peek(), idle: model.idle.peek(), area: model.area.peek(), other: model.other.peek(),
       marks: model.marks.peek(), arrows: model.arrows.peek(), found: model.found.peek(),
     }, model.store);
     if (ratio >= (devicePixelRatio || 1) || ratio === MAX_RATIO) this.sharpDraw = performance.now() - start;

@@ -10,6 +10,7 @@ import { TableCard } from '../table/card.tsx';
 import { formatExact, formatValue } from '../words/units.ts';
 import { AreaTab } from './area.tsx';
 import type { Canvas } from './canvas.ts';
+import { isOnPath } from './drawn.ts';
 import type { Model, Tab } from './model.ts';
 
 const TABS: readonly { tab: Tab; name: string }[] = [
@@ -162,16 +163,19 @@ const MOST_ROWS = 5000;
 function TwinTab({ model, canvas }: { model: Model; canvas: Canvas | null }) {
   const span = model.span.value;
   const news = model.news.value;
+  const path = model.path.value;
   const table = useMemo((): Table => {
     const boxes = (canvas?.scene.lines ?? []).flatMap((line) => line.boxes.flat()).slice(0, MOST_ROWS);
     return {
       title: 'What is in view', shape: 'table',
       columns: [
         { name: 'name', unit: '', role: 'key' }, { name: 'rank', unit: '', role: 'key' }, { name: 'lane', unit: '', role: 'key' },
-        { name: 'row', unit: '', role: 'value' }, { name: 'start', unit: 'ns', role: 'value' }, { name: 'length', unit: 'ns', role: 'value' }, { name: 'events', unit: 'count', role: 'value' }],
+        { name: 'row', unit: '', role: 'value' }, { name: 'start', unit: 'ns', role: 'value' }, { name: 'length', unit: 'ns', role: 'value' }, { name: 'events', unit: 'count', role: 'value' },
+        ...(path ? [{ name: 'critical path', unit: '', role: 'value' } as const] : [])],
       rows: boxes.map((box) => [
-        model.store.name(box.name) ?? '', box.lane.rank, box.lane.title, box.row + 1, Math.round(box.start), Math.round(box.end - box.start), box.count]),
+        model.store.name(box.name) ?? '', box.lane.rank, box.lane.title, box.row + 1, Math.round(box.start), Math.round(box.end - box.start), box.count,
+        ...(path ? [isOnPath(path, box.lane.lane, box.row, box) ? 'on it' : ''] : [])]),
     };
-  }, [span, news, canvas]);
+  }, [span, news, canvas, path]);
   return <div class="stack"><p class="faint">Times are as exact as this zoom shows them. Zoom in for exact times.</p><TableCard table={table} maxRows={8} /></div>;
 }

@@ -94,6 +94,8 @@ const ACTIONS: Actions = {
     model.arrows.value = !model.arrows.peek();
     model.keepLink();
   },
+  path: (model) => model.togglePath(),
+  idle: (model) => model.toggleIdle(),
   asArea: (model) => {
     const area = areaOfEvent(model);
     if (area !== null) model.selectArea(area);

@@ -1,12 +1,14 @@
 // The state of the timeline and what can be done with it. The address holds all of it that a link must keep.
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { DataSource } from '../data/source.ts';
-import { placeIn, type Drawn, type EventDetails, type Place, type Run, type Search, type Timeline } from '../data/types.ts';
+import { placeIn, type Drawn, type DrawnPath, type EventDetails, type Idle, type IdlePart, type Place, type Run, type Search, type Timeline } from '../data/types.ts';
 import { change, ignored, param, said } from '../state/app.ts';
 import { formatSpan, parseList, parseMoment, parseSpan } from '../state/link.ts';
 import { formatValue } from '../words/units.ts';
+import { areaInLink, areaWords, ranksOf } from './area_words.ts';
 import { entryOf, groupKey, isPinned, layOut, ROW, type Layout } from './layout.ts';
 import { Motion } from './motion.ts';
+import { askWhatIsShown } from './overlay.ts';
 import { stepsOf, type Area, type Mark } from './paint.ts';
 import type { Box } from './scene.ts';
 import { placeOf } from './scene.ts';
@@ -15,12 +17,9 @@ import { bounded, lengthOf, moved, widened, type Span } from './view.ts';
 
 const LINK_AFTER_MS = 300;
 const MAX_AREA_LANES = 256; // of one question
-const NAMED_LANES = 2; // of an area
 const OPEN_RANKS = 8; // of many ranks, those that are open at first
 const AROUND_MOMENT = 0.75; // beside a moment, as a share of its length
 const AROUND = 0.6; // room beside an event that fills the view
-
-const ranksOf = (timeline: Timeline) => new Set(timeline.lanes.map((lane) => lane.rank)).size;
 
 export type Tab = 'event' | 'area' | 'search' | 'table';
 
@@ -39,11 +38,16 @@ export class Model {
   /** While an area grows, nothing is asked about it. */
   readonly dragging = signal(false);
   readonly marks = signal<readonly Mark[]>([]);
-  readonly hover = signal<{ box: Box; x: number; y: number } | null>(null);
+  readonly hover = signal<{ box: Box | IdlePart; x: number; y: number } | null>(null);
   readonly pinned = signal<readonly string[]>([]);
   readonly closed = signal<readonly string[]>([]);
   readonly opened = signal<readonly string[]>([]);
   readonly arrows = signal(true);
+  /** Whose critical path is shown: "r0.5" is step 5 of rank 0, "r0" its whole recording; "" for none. */
+  readonly pathOf = signal('');
+  readonly path = signal<DrawnPath | null>(null);
+  readonly idleShown = signal(false);
+  readonly idle = signal<Idle | null>(null);
   readonly query = signal('');
   readonly search = signal<Search | null>(null);
   readonly tab = signal<Tab | null>(null);
@@ -56,6 +60,7 @@ export class Model {
   });
   readonly store: Store;
   readonly motion: Motion;
+  private readonly stopAsking: () => void;
   private fits = 0; // how often F was pressed for this selection
   private linkTimer = 0;
   private asking: AbortController | null = null;
@@ -69,6 +74,7 @@ export class Model {
       this.keepLink();
     });
     this.readLink();
+    this.stopAsking = askWhatIsShown(this);
   }
 
   /** Takes the view from the address. */
@@ -84,6 +90,8 @@ export class Model {
     const ranks = [...new Set(timeline.lanes.map((lane) => lane.rank))];
     this.closed.value = param('closed') === undefined ? ranks.slice(OPEN_RANKS).map(groupKey) : param('closed') === 'none' ? [] : known(parseList(param('closed')), 'rank', (key) => timeline.lanes.some((lane) => groupKey(lane.rank) === key));
     this.arrows.value = param('flow') !== 'none';
+    this.pathOf.value = param('path') ?? '';
+    this.idleShown.value = param('idle') !== undefined;
     this.marks.value = (param('marks') ?? '').split(';').flatMap((one) => {
       const span = parseSpan(one);
       return span === null ? [] : [{ span, kept: true }];
@@ -110,12 +118,6 @@ export class Model {
     const span = parseSpan(`${from},${to}`);
     return span && this.trimmed({ span, lanes: new Set(this.timeline.lanes.filter((lane) => keys.length === 0 || keys.includes(lane.key)).map((lane) => lane.lane)) });
   }
-  private nameOf(area: Area | null): string | undefined {
-    const { lanes } = this.timeline;
-    const keys = area === null || area.lanes.size === lanes.length ? [] : lanes.filter((lane) => area.lanes.has(lane.lane)).map((lane) => lane.key);
-    return area === null ? undefined : [formatSpan(area.span.from, area.span.to), ...keys].join(',');
-  }
-
   /** Selects a moment that a finding or a row of a table leads to, on the lanes of its rank. */
   private showMoment() {
     const moment = parseMoment(param('at'));
@@ -141,9 +143,9 @@ export class Model {
       change({
         t: whole ? undefined : formatSpan(span.from, span.to), step: undefined, rank: undefined, at: undefined,
         sel: place === null ? undefined : `r${place.rank}.${place.id}`,
-        area: this.nameOf(area.peek()), area2: this.nameOf(other.peek()),
+        area: areaInLink(timeline, area.peek()), area2: areaInLink(timeline, other.peek()),
         pin: this.pinned.peek().join(','), closed: this.closed.peek().join(',') || (ranksOf(timeline) > OPEN_RANKS ? 'none' : undefined), open: this.opened.peek().join(','),
-        flow: this.arrows.peek() ? undefined : 'none', q: this.query.peek(),
+        flow: this.arrows.peek() ? undefined : 'none', path: this.pathOf.peek(), idle: this.idleShown.peek() ? 'causes' : undefined, q: this.query.peek(),
         marks: this.marks.peek().filter((mark) => mark.kept).map((mark) => formatSpan(mark.span.from, mark.span.to)).join(';'),
       }, how);
     };
@@ -155,6 +157,7 @@ export class Model {
     clearTimeout(this.linkTimer);
     this.motion.stop();
     this.store.stop();
+    this.stopAsking();
     this.asking?.abort();
     this.searching?.abort();
   }
@@ -223,7 +226,7 @@ export class Model {
     this.other.value = other;
     this.comparing.value = false;
     this.tab.value = 'area';
-    this.announced.value = other === null ? this.areaWords(this.area.peek()!) : this.comparison();
+    this.announced.value = other === null ? areaWords(this.timeline, this.area.peek()!) : this.comparison();
     this.keepLink('push');
   }
   /** Compares the selected area with another one; without a selected one, selects it. */
@@ -232,7 +235,7 @@ export class Model {
     if (area !== null) this.selectArea(area, other && this.trimmed(other));
     else if (other !== null) this.selectArea(other);
   }
-  private comparison = () => `Area A, old: ${this.areaWords(this.area.peek()!)}. Area B, new: ${this.areaWords(this.other.peek()!)}.`;
+  private comparison = () => `Area A, old: ${areaWords(this.timeline, this.area.peek()!)}. Area B, new: ${areaWords(this.timeline, this.other.peek()!)}.`;
   /** In whole ns of the run, on as many lanes as a question may have. */
   private trimmed({ span, lanes }: Area): Area {
     const first = [...lanes].sort((a, b) => a - b).slice(0, MAX_AREA_LANES);
@@ -243,15 +246,6 @@ export class Model {
     const { span, lanes } = this.trimmed(area);
     return this.source.area(this.run.run, span.from, span.to, [...lanes]);
   }
-  /** Its span and its lanes: "23.0 ms from 22.0 ms on main thread and stream 7 compute". */
-  areaWords({ span, lanes }: Area): string {
-    const all = this.timeline.lanes.filter((lane) => lanes.has(lane.lane));
-    const names = all.map((lane) => (ranksOf(this.timeline) > 1 ? `rank ${lane.rank} ${lane.title}` : lane.title));
-    const where = all.length === this.timeline.lanes.length && all.length > NAMED_LANES ? `all ${all.length} lanes`
-      : names.length > NAMED_LANES ? `${names.slice(0, NAMED_LANES).join(', ')} and ${names.length - NAMED_LANES} more lanes` : names.join(' and ');
-    return `${formatValue(Math.round(span.to - span.from), 'ns')} from ${formatValue(Math.max(0, Math.round(span.from)), 'ns')} on ${where}`;
-  }
-
   // Moving
 
   /** Brings an event into view: its lane, and its time if it is outside. */
@@ -302,6 +296,37 @@ export class Model {
     const next = now < 0 ? steps.findIndex((step) => step.start > middle) : now + by;
     const step = steps[Math.max(0, Math.min(steps.length - 1, next))];
     if (step !== undefined) this.motion.go(widened({ from: step.start, to: step.end }, 0.05));
+  }
+
+  // What analyses found
+
+  /** The path of the step in view, of the selection's rank; again: none. */
+  togglePath() {
+    const place = this.selected.peek();
+    const rank = place?.rank ?? this.timeline.lanes[0]!.rank;
+    const { from, to } = this.motion.target;
+    const time = place?.start ?? (from + to) / 2;
+    const steps = this.timeline.steps.filter((one) => one.rank === rank);
+    const step = steps.filter((one) => one.start <= time).at(-1) ?? steps[0];
+    const target = step === undefined ? `r${rank}` : `r${rank}.${step.number}`;
+    this.pathOf.value = this.pathOf.peek() === target ? '' : target;
+    this.keepLink('push');
+  }
+  /** Scrolls to the lane of the longest part of the path in view. */
+  showPath() {
+    const { from, to } = this.motion.target;
+    const [longest] = this.path.peek()!.parts.filter((part) => part.lane !== null && part.end > from && part.start < to).sort((a, b) => b.time - a.time);
+    if (longest !== undefined) this.reveal({ ...longest, start: from, end: to } as Place & typeof longest);
+  }
+  toggleIdle() {
+    this.idleShown.value = !this.idleShown.peek();
+    this.keepLink('push');
+  }
+  /** Selects what the host did while a device was idle. */
+  selectCause(part: IdlePart) {
+    const { rank } = this.idle.peek()!.devices[part.device]!;
+    if (part.host === null) said.value = 'Nothing is recorded that this stretch waited for.';
+    else void this.selectById(rank, part.host, { show: true }).then(() => this.keepLink('push'));
   }
 
   // Lanes

@@ -73,9 +73,9 @@ export function listenToMouse(model: Model, canvas: Canvas): () => void {
     }
   };
   const hover = ({ x, y }: { x: number; y: number }) => {
-    const box = canvas.boxAt(x, y);
-    model.hover.value = box === null ? null : { box, x, y };
-    element.style.cursor = edgeAt(x) !== null ? 'ew-resize' : box === null ? 'default' : 'pointer';
+    const box = canvas.boxAt(x, y) ?? canvas.idleAt(x, y);
+    model.hover.value = box === undefined ? null : { box, x, y };
+    element.style.cursor = edgeAt(x) !== null ? 'ew-resize' : box === undefined ? 'default' : 'pointer';
   };
   const up = (event: PointerEvent) => {
     if (press === null) return;
@@ -87,9 +87,12 @@ export function listenToMouse(model: Model, canvas: Canvas): () => void {
     if (area !== null) return of === 'other' ? model.compare(area) : model.selectArea(area, kind === 'edge' ? model.other.peek() : null);
     if (dragged) return;
     const box = canvas.boxAt(now.x, now.y);
+    const idle = canvas.idleAt(now.x, now.y);
     if (box !== null) {
       model.area.value = model.other.value = null;
       model.selectBox(box);
+    } else if (idle !== undefined) {
+      model.selectCause(idle);
     } else if (model.selected.peek() !== null || model.area.peek() !== null) {
       model.deselect();
     }

@@ -74,6 +74,7 @@ function View({ run, timeline }: { run: Run; timeline: Timeline }) {
         </p>
       ) : null}
       <CoarseSpans end={timeline.end} />
+      <div class="drawn" aria-live="polite">{[model.path.value, model.idle.value].map((one) => one && <p>{one.summary}</p>)}</div>
       {model.store.error && <div class="tile-error"><Failure error={model.store.error} again={() => model.store.retry()} /></div>}
       <div class="lanes">
         <Gutter model={model} />
@@ -107,6 +108,8 @@ function CoarseSpans({ end }: { end: number }) {
   );
 }
 
+const toggle = (on: boolean, words: string, does: () => void, title?: string) => <button type="button" aria-pressed={on} title={title} onClick={does}>{words}</button>;
+
 function Toolbar({ model }: { model: Model }) {
   const span = model.span.value;
   const { clock } = model.timeline;
@@ -132,7 +135,9 @@ function Toolbar({ model }: { model: Model }) {
       <button type="button" aria-label="Zoom out (S)" title="Zoom out (S)" onClick={() => model.motion.zoom(1.6, 0.5)}>−</button>
       <button type="button" aria-label="Zoom in (W)" title="Zoom in (W)" onClick={() => model.motion.zoom(1 / 1.6, 0.5)}>+</button>
       <button type="button" title="Whole run (0)" onClick={() => model.motion.go(model.whole)}>Whole run</button>
-      <button type="button" aria-pressed={model.tab.value === 'table'} onClick={() => { model.tab.value = model.tab.peek() === 'table' ? null : 'table'; }}>As table</button>
+      {toggle(model.path.value !== null, 'Critical path', () => model.togglePath(), 'Of the step in view (X)')}
+      {toggle(model.idleShown.value, 'Idle causes', () => model.toggleIdle(), 'Why devices were idle (I)')}
+      {toggle(model.tab.value === 'table', 'As table', () => { model.tab.value = model.tab.peek() === 'table' ? null : 'table'; })}
     </div>
   );
 }
@@ -141,16 +146,18 @@ function Tooltip({ model }: { model: Model }) {
   const hover = model.hover.value;
   if (hover === null) return null;
   const { box, x, y } = hover;
+  const cause = 'cause' in box && model.idle.value?.causes[box.cause];
   const { width, height } = model.size.value;
   const side = x > width / 2 ? { right: `${width - x + 12}px` } : { left: `${x + 12}px` };
   const below = y > height / 2 ? { bottom: `${height - y + 12}px` } : { top: `${y + 14}px` };
   return (
     <div class="tooltip" role="tooltip" style={{ ...side, ...below }}>
-      <b>{model.store.name(box.name) ?? '…'}</b>
-      {box.count > 1
+      <b>{cause ? `idle: ${cause.cause}` : model.store.name(box.name!) ?? '…'}</b>
+      {cause && <span>{cause.meaning}</span>}
+      {'cause' in box ? <span>{formatValue(box.end - box.start, 'ns')} at {formatValue(box.start, 'ns')}</span> : box.count > 1
         ? <span>the longest of {formatValue(box.count, 'count')} events that fill {formatValue(box.busy / 255, 'share')} of {formatValue(box.end - box.start, 'ns')}</span>
         : <span>≈ {formatValue(box.end - box.start, 'ns')} at {formatValue(Math.max(0, box.start), 'ns')}</span>}
-      <span class="faint">{PAINTS[box.family]?.label ?? ''} · {box.lane.title}</span>
+      <span class="faint">{'cause' in box ? box.name !== null && `click: ${model.store.name(box.name) ?? '…'}` : `${PAINTS[box.family]?.label ?? ''} · ${box.lane.title}`}</span>
     </div>
   );
 }

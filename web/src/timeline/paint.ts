@@ -1,7 +1,8 @@
 // Draws one frame: boxes as pixels, then texts, arrows and selections on top.
 import type { CounterTile } from '../data/tile.ts';
-import { placeIn, type EventDetails, type Place, type Step, type Timeline } from '../data/types.ts';
-import { colourOf, PAINTS, SURFACES, textOn, type Mode } from '../words/palette.ts';
+import { placeIn, type DrawnPath, type EventDetails, type Idle, type IdlePart, type Place, type Step, type Timeline } from '../data/types.ts';
+import { colourOf, PAINTS, SURFACES, textOn, WAITING, type Mode } from '../words/palette.ts';
+import { idleOn, isOnPath } from './drawn.ts';
 import { FONT, fitted } from './labels.ts';
 import { entryOf, ROW, screenY, type Entry, type Layout } from './layout.ts';
 import { mixed, packed, type Raster } from './raster.ts';
@@ -14,6 +15,8 @@ const LEAST_TEXT = 26; // pixels of a box that holds text
 const LEAST_STEP = 6; // pixels from one line of a step to the next
 const DIMMED = 0.25;
 const LETTER = 17; // pixels of the name of an area
+const WIDE_PART = 3; // pixels of a part of the path that is always drawn
+const SPARSE = 8; // pixels between others, so that the line does not cover what it leads through
 const LEAST_BUSY = 3; // pixels of the lowest box
 
 export interface Colours {
@@ -54,7 +57,9 @@ export interface Picture {
   ratio: number;
   selected: Place | null;
   details: EventDetails | null;
-  hover: Box | null;
+  hover: Box | IdlePart | null;
+  path: DrawnPath | null;
+  idle: Idle | null;
   area: Area | null;
   /** What the area is compared with. */
   other: Area | null;
@@ -69,7 +74,13 @@ export function paint(context: CanvasRenderingContext2D, raster: Raster, picture
   raster.resize(Math.round(picture.frame.width * picture.ratio), Math.round(picture.frame.height * picture.ratio));
   raster.clear(palette.page);
   const fill = (lines: Scene['lines']) => {
-    for (const line of lines) paintBack(raster, line.entry, line.y, picture, palette);
+    for (const line of lines) {
+      paintBack(raster, line.entry, line.y, picture, palette);
+      for (const { x0, x1, y, height } of idleIn(line, picture)) {
+        const [top, r] = [y * picture.ratio, picture.ratio];
+        raster.hatch(Math.round(x0 * r), Math.round(top), Math.round(x1 * r), Math.round(top + height * r), palette.dimmed[WAITING]!, palette.page);
+      }
+    }
     for (const line of lines) {
       if (line.entry.kind === 'lane') for (const row of line.boxes) for (const box of row) paintBox(raster, box, picture, palette);
       else paintCounter(raster, line.entry, line.y, picture, palette, store);
@@ -102,8 +113,19 @@ function paintBack(raster: Raster, entry: Entry, y: number, { frame, ratio }: Pi
   raster.fill(0, bottom - 1, Math.round(frame.width * ratio), bottom, palette.line);
 }
 
-function paintBox(raster: Raster, box: Box, { ratio, found }: Picture, palette: Colours) {
-  const lit = found === null || found.has(box.name);
+/** The idle stretches of a line's device that are wide enough to see. */
+function idleIn({ entry, y }: Scene['lines'][number], { idle, frame }: Picture) {
+  if (idle === null || entry.kind !== 'lane') return [];
+  const x = (time: number) => pixelOf(time, frame.span, frame.width);
+  return idleOn(idle, entry.lane.lane, frame.span).map((part) => ({ part, x0: x(part.start), x1: x(part.end), y: y + 1, height: entry.rows * ROW - 2 })).filter(({ x0, x1 }) => x1 - x0 >= 1);
+}
+
+const isLit = (box: Box, { found, path }: Picture) =>
+  (found === null || found.has(box.name)) && (path === null || isOnPath(path, box.lane.lane, box.row, box));
+
+function paintBox(raster: Raster, box: Box, picture: Picture, palette: Colours) {
+  const { ratio } = picture;
+  const lit = isLit(box, picture);
   const colour = (lit ? palette.family : palette.dimmed)[box.family] ?? palette.line;
   const x0 = Math.round(box.x0 * ratio);
   let x1 = Math.max(x0 + 1, Math.round(box.x1 * ratio));
@@ -178,6 +200,14 @@ function paintTexts(context: CanvasRenderingContext2D, lines: Scene['lines'], pi
   context.font = FONT;
   context.textBaseline = 'middle';
   for (const line of lines) {
+    for (const { part, x0, x1, y } of idleIn(line, picture)) {
+      const { cause } = picture.idle!.causes[part.cause]!;
+      const from = Math.max(0, x0) + 4;
+      if (fitted(context, cause, Math.min(picture.frame.width, x1) - from - 4) !== cause) continue;
+      context.fillStyle = palette.surface.text;
+      backed(context, cause, from, y, palette);
+      context.fillText(cause, from, y + BOX / 2 + 0.5);
+    }
     for (const row of line.boxes) {
       for (const box of row) {
         const x0 = Math.max(0, box.x0);
@@ -187,7 +217,7 @@ function paintTexts(context: CanvasRenderingContext2D, lines: Scene['lines'], pi
         if (name === undefined) continue;
         const words = fitted(context, name, room);
         if (words === '') continue;
-        const lit = picture.found === null || picture.found.has(box.name);
+        const lit = isLit(box, picture);
         context.fillStyle = !lit ? palette.surface.faint : box.waiting ? palette.surface.text : palette.text[box.family] ?? palette.surface.text;
         if (box.waiting && lit) backed(context, words, x0 + 4, box.y + 1, palette);
         context.fillText(words, x0 + 4, box.y + 1 + BOX / 2 + 0.5);
@@ -217,7 +247,7 @@ function paintOverlay(context: CanvasRenderingContext2D, picture: Picture, palet
     context.globalAlpha = 1;
     for (const edge of [mark.span.from, mark.span.to]) context.fillRect(Math.round(x(edge)), 0, 1, frame.height);
   }
-  if (picture.hover !== null) outline(context, picture.hover.x0, picture.hover.x1, picture.hover.y, palette.surface.text, 1);
+  if (picture.hover !== null && 'x0' in picture.hover) outline(context, picture.hover.x0, picture.hover.x1, picture.hover.y, palette.surface.text, 1);
   const boxOf = (place: Place) => {
     const lane = timeline.lanes[place.lane];
     const entry = lane === undefined ? undefined : entryOf(layout, lane);
@@ -225,6 +255,20 @@ function paintOverlay(context: CanvasRenderingContext2D, picture: Picture, palet
     const rows = entry.kind === 'lane' ? entry.rows : 1;
     return { x0: x(place.start), x1: x(place.end), y: screenY(layout, entry, frame.scroll) + (entry.kind === 'lane' ? Math.min(place.row, rows - 1) * ROW : 4) };
   };
+  if (picture.path !== null) {
+    const line = new Path2D();
+    let lane: number | null = null;
+    let last = 0;
+    for (const part of picture.path.parts) {
+      const at = part.lane === null ? null : boxOf(part as Place & typeof part);
+      if (at === null || (part.lane === lane && at.x1 - at.x0 < WIDE_PART && at.x1 - last < SPARSE)) continue;
+      ({ lane } = part);
+      last = at.x1;
+      line.lineTo(at.x0, at.y + BOX);
+      line.lineTo(at.x1, at.y + BOX);
+    }
+    twice(context, line, palette.surface.select, palette.surface.page);
+  }
   const selected = picture.selected === null ? null : boxOf(picture.selected);
   if (selected === null) return;
   const links = picture.details?.links ?? [];
@@ -246,6 +290,15 @@ function outline(context: CanvasRenderingContext2D, x0: number, x1: number, y: n
   context.strokeRect(x0 - 0.5, y + 0.5, Math.max(3, x1 - x0), BOX + 1);
 }
 
+/** A line with a ground that sets it off from what is below. */
+function twice(context: CanvasRenderingContext2D, path: Path2D, colour: string, ground: string) {
+  for (const [style, width] of [[ground, 4], [colour, 1.75]] as const) {
+    context.strokeStyle = style;
+    context.lineWidth = width;
+    context.stroke(path);
+  }
+}
+
 function arrow(context: CanvasRenderingContext2D, a: Edges, b: Edges, colour: string, ground: string) {
   const [from, to] = a.x0 <= b.x0 ? [a, b] : [b, a];
   const [x0, y0, x1, y1] = [from.x0 + Math.min(6, (from.x1 - from.x0) / 2), from.y + BOX / 2 + 1, to.x0, to.y + BOX / 2 + 1];
@@ -253,11 +306,7 @@ function arrow(context: CanvasRenderingContext2D, a: Edges, b: Edges, colour: st
   const path = new Path2D();
   path.moveTo(x0, y0);
   path.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1 - 5, y1);
-  for (const [style, width] of [[ground, 4], [colour, 1.75]] as const) {
-    context.strokeStyle = style;
-    context.lineWidth = width;
-    context.stroke(path);
-  }
+  twice(context, path, colour, ground);
   context.fillStyle = colour;
   context.beginPath();
   context.moveTo(x1, y1);

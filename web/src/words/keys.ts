@@ -46,6 +46,8 @@ export const KEYS: readonly Key[] = [
   on(']', 'linkOn', 'follow the arrow to what the event caused', { shown: ']' }),
   on('c', 'collective', 'pin the same collective on all ranks'),
   on('g', 'arrows', 'arrows: none or those of the selection', { shown: 'Shift G', key: 'G', shift: true }),
+  on('x', 'path', 'critical path of the step in view'),
+  on('i', 'idle', 'why devices were idle'),
   on('r', 'asArea', 'select the area of the event'),
   on('R', 'asOther', 'compare the selected area with that of the event', { shown: 'Shift R', shift: true }),
   on('m', 'mark', 'mark the selected span; Shift M keeps the mark'),
