@@ -63,6 +63,7 @@ warm.push((await ask('report')).time);
 rows.push([`a table or page when warm, 95th percentile of ${warm.length}`, ms(quantile(warm, 0.95)), '< 100 ms']);
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--disable-gpu', '--no-sandbox'] });
+const address = `${url.origin}${url.pathname}#/timeline?run=0&${url.hash.slice(1)}`;
 const pixels = [];
 for (let i = 0; i < 5; ++i) {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
@@ -78,26 +79,30 @@ for (let i = 0; i < 5; ++i) {
     };
     requestAnimationFrame(look);
   });
-  await page.goto(`${url.origin}${url.pathname}#/timeline?run=0&${url.hash.slice(1)}`);
+  await page.goto(address);
   pixels.push(await (await page.waitForFunction(() => window.firstPixels, undefined, { timeout: 120_000 })).jsonValue());
-  if (i < 4) { await page.close(); continue; }
-  await page.waitForTimeout(1000);
-  rows.push(['first timeline pixels after navigation, median of 5', ms(quantile(pixels, 0.5)), '< 1,000 ms']);
-  for (const [key, what] of [['w', 'zooming in'], ['d', 'panning'], ['s', 'zooming out']]) {
-    await page.keyboard.down(key);
-    const gaps = await page.evaluate((frames) => new Promise((done) => {
-      const times = [];
-      const tick = (now) => {
-        times.push(now);
-        if (times.length <= frames) requestAnimationFrame(tick);
-        else done(times.slice(1).map((time, at) => time - times[at]));
-      };
-      requestAnimationFrame(tick);
-    }), FRAMES);
-    await page.keyboard.up(key);
-    rows.push([`frame interval while ${what}, ${FRAMES} frames, 95th percentile`, `${quantile(gaps, 0.95).toFixed(1)} ms`, '< 17 ms']);
-    await page.waitForTimeout(700);
-  }
+  await page.close();
+}
+rows.push(['first timeline pixels after navigation, median of 5', ms(quantile(pixels, 0.5)), '< 1,000 ms']);
+
+const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+await page.goto(address);
+await page.waitForTimeout(3000);
+for (const [key, what] of [['w', 'zooming in'], ['d', 'panning'], ['s', 'zooming out']]) {
+  await page.keyboard.down(key);
+  const gaps = await page.evaluate((frames) => new Promise((done) => {
+    const times = [];
+    const tick = (now) => {
+      times.push(now);
+      if (times.length <= frames) requestAnimationFrame(tick);
+      else done(times.slice(1).map((time, at) => time - times[at]));
+    };
+    requestAnimationFrame(tick);
+  }), FRAMES);
+  await page.keyboard.up(key);
+  rows.push([`frame interval while ${what}, ${FRAMES} frames, median and 95th percentile`,
+    `${quantile(gaps, 0.5).toFixed(1)} and ${quantile(gaps, 0.95).toFixed(1)} ms`, '< 17 ms']);
+  await page.waitForTimeout(700);
 }
 await browser.close();
 rows.push(['memory of the server, most and now', `${gibOf('VmHWM').toFixed(1)} and ${gibOf('VmRSS').toFixed(1)} GiB`, '']);
