@@ -61,6 +61,28 @@ test('what is not a whole block is refused', () => {
   expect(() => decodeEvents(uneven)).toThrow('add up');
 });
 
+test('of 3,000 damaged blocks each is refused, or answers as any other', () => {
+  let seed = 1;
+  const random = (below: number) => (seed = (seed * 48271) % 0x7fffffff) % below;
+  let [refused, answered] = [0, 0];
+  for (let i = 0; i < 3000; ++i) {
+    const bytes = new Uint8Array(block(ROWS));
+    for (let changes = 1 + random(3); changes > 0; --changes) bytes[random(bytes.length)] = random(256);
+    try {
+      const events = decodeEvents(bytes.buffer);
+      const tile = tileOf(events, random(48), random(9), [...events.rowsOf.keys()]);
+      expect([...tile.begin, ...tile.end].every((at) => at <= 512)).toBe(true);
+      expect(tile.boxes).toBeLessThanOrEqual(events.start.length);
+      search({ blocks: [{ events, behind: 0 }], names: ['ab'], kinds: ['op'], known: ['op'], rankOf: () => 0, end: 100 }, 'a');
+      ++answered;
+    } catch (error) {
+      expect(error).toBeInstanceOf(RangeError);
+      ++refused;
+    }
+  }
+  expect([refused, answered].every((count) => count > 300), `${refused} ${answered}`).toBe(true);
+});
+
 test('a tile shows long events as themselves, clipped, and short ones of a bucket together', () => {
   const events = decodeEvents(block(ROWS));
   const tile = tileOf(events, 3, 0, [3]);
