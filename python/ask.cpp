@@ -289,13 +289,19 @@ serve::ReportFileOptions file_options(const advise::PageOptions& options, const 
   return file;
 }
 
-std::string report_file(const Trace& trace, const Given& given, const std::string& max_size,
-                        const std::string& redact) {
+std::pair<std::string, bool> with_excess(std::string file, const serve::ReportFileOptions& options) {
+  const bool exceeds = static_cast<std::int64_t>(file.size()) > options.max_size;
+  return {std::move(file), exceeds};
+}
+
+std::pair<std::string, bool> report_file(const Trace& trace, const Given& given, const std::string& max_size,
+                                         const std::string& redact) {
   const advise::PageOptions options{params_of(given, advise::page_params()), trace.threads, trace.paths,
                                     true};
   refuse_absent_step(trace, options.params);
   const std::shared_ptr<const trace::Trace> held(std::shared_ptr<void>(), &trace.trace);  // by the caller
-  return serve::report_file(held, file_options(options, max_size, redact));
+  const serve::ReportFileOptions file = file_options(options, max_size, redact);
+  return with_excess(serve::report_file(held, file), file);
 }
 
 }  // namespace stepscope::python

@@ -75,9 +75,11 @@ std::vector<std::string> overlay(const Trace& trace, std::size_t rank, const std
                                  const Given& given, const std::string& output);
 /// The report page; params "step" and "top".
 Page page(const Trace& trace, const Given& given, bool everything);
-/// The page and its answers as one HTML file.
-std::string report_file(const Trace& trace, const Given& given, const std::string& max_size,
-                        const std::string& redact);
+/// The page and its answers as one HTML file, and whether it is larger than `max_size` even without its
+/// timeline.
+std::pair<std::string, bool> report_file(const Trace& trace, const Given& given, const std::string& max_size,
+                                         const std::string& redact);
+std::pair<std::string, bool> with_excess(std::string file, const serve::ReportFileOptions& options);
 /// The options of both; throws a Refusal for a size or words that make no sense.
 serve::ReportFileOptions file_options(const advise::PageOptions& options, const std::string& max_size,
                                       const std::string& redact);

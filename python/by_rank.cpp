@@ -79,12 +79,12 @@ Page page(const RankFolder& folder, const Given& given, bool everything) {
   return {std::make_shared<const report::Page>(std::move(*page))};
 }
 
-std::string report_file(const RankFolder& folder, const Given& given, const std::string& max_size,
-                        const std::string& redact) {
+std::pair<std::string, bool> report_file(const RankFolder& folder, const Given& given,
+                                         const std::string& max_size, const std::string& redact) {
   const advise::PageOptions options{params_of(given, advise::page_params()), folder.threads, folder.paths,
                                     true};
   const serve::ReportFileOptions file = file_options(options, max_size, redact);
-  return serve::report_file(*page(folder, given, true).page, folder.heads(), file);
+  return with_excess(serve::report_file(*page(folder, given, true).page, folder.heads(), file), file);
 }
 
 }  // namespace stepscope::python

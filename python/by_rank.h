@@ -25,7 +25,7 @@ std::shared_ptr<RankFolder> open_by_rank(std::vector<std::string> paths, std::in
                                          std::int64_t run);
 Report analyze(const RankFolder& folder, const std::string& name, const Given& given);
 Page page(const RankFolder& folder, const Given& given, bool everything);
-std::string report_file(const RankFolder& folder, const Given& given, const std::string& max_size,
-                        const std::string& redact);
+std::pair<std::string, bool> report_file(const RankFolder& folder, const Given& given,
+                                         const std::string& max_size, const std::string& redact);
 
 }  // namespace stepscope::python

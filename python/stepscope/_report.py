@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -161,7 +162,7 @@ class Page(_Answer):
     """
 
     def __init__(
-        self, first: _core.Page, everything: Callable[[], _core.Page], file: Callable[[str, str], str] | None = None
+        self, first: _core.Page, everything: Callable[[], _core.Page], file: Callable[[str, str], tuple[str, bool]] | None = None
     ) -> None:
         self._first = first
         self._ask_everything = everything
@@ -233,7 +234,15 @@ class Page(_Answer):
         words = redact if isinstance(redact, str) else ",".join(redact)
         if self._file is not None:
             file = self._file
-            return self._written(lambda: file(max_size, words), path)
+
+            def text() -> str:
+                made, exceeds = file(max_size, words)
+                if exceeds:
+                    sentence = f"the page exceeds max_size={max_size!r} even without its timeline: a smaller top= makes it smaller"
+                    warnings.warn(sentence, stacklevel=4)
+                return made
+
+            return self._written(text, path)
         if words:
             raise UsageError("this page was restored without its recording: redact the original")
         return self._written(lambda: self._everything.html(), path)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <utility>
 
@@ -12,6 +13,8 @@
 #include "lanes/ask/drawn.h"
 #include "lanes/timeline.h"
 #include "report/formats/json.h"
+#include "report/statistics.h"
+#include "report/units.h"
 #include "serve/address.h"
 
 namespace stepscope::serve {
@@ -141,11 +144,30 @@ const trace::Step* take_step(Asked& asked, const trace::Rank& rank) {
   throw Refusal{400, fmt::format("Rank {} has no step {}.", lanes::number_of(rank), number)};
 }
 
+/// Says why a path is not as long as its step.
+void note_other_length(lanes::DrawnPath& path, std::int64_t step) {
+  constexpr double kAlike = 0.1;  // of the step
+  const double difference = report::ratio(path.time - step, step);
+  if (std::abs(difference) <= kAlike) return;
+  const std::string length = report::format_value(step, report::Unit::ns);
+  path.notes.push_back(
+      difference < 0
+          ? fmt::format(
+                "The step takes {}: a path has no time in which no operator runs, such as waiting for data.",
+                length)
+          : fmt::format(
+                "The step takes {} on the host: its work waits behind that of earlier steps on the device.",
+                length));
+}
+
 lanes::DrawnPath drawn_path(const trace::Trace& trace, std::size_t q, const trace::Step* step) {
   const trace::Rank& rank = trace.ranks[q];
   analyze::StepPath path = analyze::path_of_step(trace, rank, step);
   lanes::DrawnPath out{q, {}, path.time, {}, {}, std::move(path.notes)};
-  if (step != nullptr) out.step = step->number;
+  if (step != nullptr) {
+    out.step = step->number;
+    note_other_length(out, step->end - step->start);
+  }
   for (const analyze::PathBound& bound : path.bounds)
     out.kinds.push_back({bound.bound_by, analyze::meaning_of_bound(bound.bound_by), bound.time, bound.share});
   const std::int64_t origin = analyze::origin_of(rank);

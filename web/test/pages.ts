@@ -109,6 +109,16 @@ test('a view survives its link', async () => {
   await page.close();
 });
 
+test('a link opens in another tab of the browser', async () => {
+  const { page } = await openPage(browser, site, `/kernels?run=${SLOW}`);
+  const tab = await page.context().newPage();
+  await tab.goto(page.url());
+  await settled(tab);
+  expect(tab.url()).not.toContain('token');
+  expect(await tab.locator('main h1').innerText()).toBe(await page.locator('main h1').innerText());
+  await page.context().close();
+});
+
 test('a finding leads to its place in the timeline', async () => {
   const { page, errors } = await openPage(browser, site, `/verdict?run=${SLOW}`);
   await page.locator('.finding a', { hasText: 'in the timeline' }).first().click();

@@ -186,10 +186,11 @@ report::Report area_report(const Run& run, Interval area, std::span<const std::u
   std::vector<NameTimes> names = sums.names();
   report::Report report{.name = "area", .tables = {}, .notes = {}};
   report.notes.push_back(fmt::format(
-      "{} on {} lanes. Total and self are the time inside the area; mean, median, p95 and max are of whole "
+      "{} on {} lane{}. Total and self are the time inside the area; mean, median, p95 and max are of whole "
       "events. Time by kind and by lane counts nested events once. Shares are of the time of all lanes, by "
       "lane of the area's.",
-      report::format_value(area.length(), Unit::ns), sums.lanes().size()));
+      report::format_value(area.length(), Unit::ns), sums.lanes().size(),
+      sums.lanes().size() == 1 ? "" : "s"));
   if (names.size() > kMaxNames) {
     report.notes.push_back(
         fmt::format("{} of {} names are listed, those with the most time.", kMaxNames, names.size()));

@@ -84,7 +84,7 @@ async function refusal(answer: Response): Promise<Refusal> {
   const told = await answer.json().catch(() => ({})) as { error?: string; remedy?: string };
   if (answer.status === 401) {
     return new Refusal('The address lacks the token, or its token is of an earlier start.', 401,
-      'Open the address that `stepscope serve` printed, with all that stands behind #.');
+      'Open the address that `stepscope serve` printed, with all that stands behind #; after that, links work in this browser.');
   }
   return new Refusal(told.error ?? `The program answered with status ${answer.status}.`, answer.status, told.remedy);
 }

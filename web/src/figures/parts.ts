@@ -8,13 +8,13 @@ const MAX_PARTS = 12;
 
 export interface Whole { of: string; parts: Part[] }
 
-/** The rows of a table that divide one whole, or one per rank or device; empty if they do not. */
-export function partsOf(table: Table): Whole[] {
+/** The rows of a table that divide one whole, or one per rank or device; empty if they do not. `amount`: the column of the times, the first by default. */
+export function partsOf(table: Table, amount?: string): Whole[] {
   const share = table.columns.findIndex((column) => column.role === 'share');
   if (table.shape !== 'bars' || table.rows.length === 0 || share < 0 || hasColumns(table, { op: '' })) return []; // operators have two colours only
   const places = indices(table, (column) => column.role === 'key' && PLACES.includes(column.name)).filter((key) => telling(table).includes(key));
   const keys = telling(table).filter((key) => !places.includes(key));
-  const time = table.columns.findIndex((column) => column.unit === 'ns');
+  const time = table.columns.findIndex((column) => column.unit === 'ns' && (amount === undefined || column.name === amount));
   const groups = new Map<string, typeof table.rows>();
   for (const row of table.rows) {
     const name = places.map((place) => spokenKey(table.columns[place]!.name, text(row[place]))).join(', ');

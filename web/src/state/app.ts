@@ -45,7 +45,7 @@ export const scope = computed((): Record<string, string> => {
 });
 
 function token(): string | null {
-  try { return sessionStorage.getItem(TOKEN); } catch { return null; }
+  try { return localStorage.getItem(TOKEN); } catch { return null; }
 }
 
 const ownBlock = blockIn(document);
@@ -69,7 +69,7 @@ const namedView = () => document.querySelector('meta[name="stepscope-view"]')?.g
 function readAddress() {
   const parsed = parseAddress(location.hash || namedView(), pageIds, FIRST_PAGE);
   if (parsed.token !== null) {
-    try { sessionStorage.setItem(TOKEN, parsed.token); } catch { /* the page works until it is reloaded */ }
+    try { localStorage.setItem(TOKEN, parsed.token); } catch { /* the page works until it is reloaded */ }
     history.replaceState(null, '', formatAddress(parsed.address));
   }
   ignored.value = parsed.unknown;

@@ -129,6 +129,9 @@ export class Model {
     this.span.value = bounded(widened(span, AROUND_MOMENT), this.timeline.end);
     this.area.value = { span, lanes: new Set(this.timeline.lanes.filter((lane) => lane.rank === clock.rank).map((lane) => lane.lane)) };
     this.tab.value = 'area';
+    this.closed.value = this.closed.peek().filter((key) => key !== groupKey(clock.rank));
+    const top = entryOf(this.layout.peek(), this.timeline.lanes.find((lane) => lane.rank === clock.rank)!);
+    if (top !== undefined && !isPinned(this.layout.peek(), top)) this.scrollTo(top.y - ROW);
     this.keepLink();
   }
 

@@ -47,9 +47,10 @@ export function listenToMouse(model: Model, canvas: Canvas): () => void {
   const down = (event: PointerEvent) => {
     if (event.button > 1) return;
     const { x, y } = at(event);
-    const edge = edgeAt(x);
+    const isOther = event.altKey || model.comparing.peek();
+    const edge = isOther ? null : edgeAt(x);
     const kind = event.shiftKey || event.button === 1 ? 'pan' : edge !== null ? 'edge' : 'area';
-    const of = edge?.of ?? (model.area.peek() !== null && (event.altKey || model.comparing.peek()) ? 'other' : 'area');
+    const of = edge?.of ?? (model.area.peek() !== null && isOther ? 'other' : 'area');
     press = { x, y, kind, of, began: model.span.peek(), scroll: model.scroll.peek(), fixed: edge?.fixed ?? snapped(x, event), moved: false };
     element.setPointerCapture(event.pointerId);
     element.focus({ preventScroll: true });
@@ -89,8 +90,7 @@ export function listenToMouse(model: Model, canvas: Canvas): () => void {
     const box = canvas.boxAt(now.x, now.y);
     const idle = canvas.idleAt(now.x, now.y);
     if (box !== null) {
-      model.area.value = model.other.value = null;
-      model.selectBox(box);
+      model.selectBox(box); // an area stays, to be compared with that of this event
     } else if (idle !== undefined) {
       model.selectCause(idle);
     } else if (model.selected.peek() !== null || model.area.peek() !== null) {

@@ -99,13 +99,14 @@ function WhereItGoes({ reports, ranks }: { reports: Reports; ranks: RankVerdict[
   const step = tableNamed(reportNamed(reports, 'steps'), 'Average step');
   const phases = tableNamed(reportNamed(reports, 'phases'), 'Phases');
   const wholes = step ? partsOf(step) : [];
-  const phaseWholes = phases ? partsOf(phases) : [];
+  const perStep = hasSteps(ranks);
+  const phaseWholes = phases ? partsOf(phases, perStep ? 'per_step' : 'time') : [];
   if (wholes.length === 0 && phaseWholes.length === 0) return null;
-  const whole = hasSteps(ranks) ? 'the mean step' : 'the whole recording';
+  const whole = perStep ? 'the mean step' : 'the whole recording';
   return (
     <section class="card" aria-label={`Where ${whole} goes`}>
       {wholes.length > 0 && <><h2>Where {whole} goes</h2><PartBars wholes={wholes} of={whole} /></>}
-      {phaseWholes.length > 0 && <><h2>By phase on the host</h2><PartBars wholes={phaseWholes} of="the host's time" /></>}
+      {phaseWholes.length > 0 && <><h2>By phase on the host{perStep && ', per step'}</h2><PartBars wholes={phaseWholes} of="the host's time" /></>}
     </section>
   );
 }

@@ -24,6 +24,7 @@ test('a column has one unit and one number of decimals', () => {
   expect(column([80 * 2 ** 20, 512], 'bytes')).toEqual(['80.00 MiB', '<0.01 MiB']);
   expect(column([950, 7], 'ns')).toEqual(['950 ns', '7 ns']);
   expect(column([12, 12345678, 1], 'count')).toEqual(['12', '12,345,678', '1']);
+  expect(column([0.05, 1500000, 0.6, null], '')).toEqual(['0.0500', '1500000', '0.600', '']);
   expect(column([1, 0.123, 0.0001, 0, null], 'share')).toEqual(['100.0 %', '12.3 %', '<0.1 %', '0.0 %', '']);
 });
 

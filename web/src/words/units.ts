@@ -145,9 +145,8 @@ export function columnFormat(values: (number | null)[], unit: Unit): (value: num
     if (size > 0 && size < least) least = size;
     whole &&= Number.isInteger(value);
   }
-  if (whole && (unit === '' || unit === 'count')) {
-    return (value) => (value === null ? '' : unit === 'count' ? grouped(String(value)) : String(value));
-  }
+  if (whole && unit === 'count') return (value) => (value === null ? '' : grouped(String(value)));
+  if (unit === '') return (value) => formatValue(value, unit); // numbers without a unit may be of different things
   if (unit === 'share') return (value) => (value === null ? '' : shareCell(value));
   const scale = scaleFor(most, unit);
   const plain = most === 0 || (scale.factor === 1 && whole);
