@@ -109,6 +109,19 @@ std::string without_paths(std::string_view text) {
   return out;
 }
 
+std::string without_folders(std::string text, const std::vector<std::string>& folders) {
+  for (const std::string& folder : folders)
+    for (std::size_t at = 0; (at = text.find(folder, at)) != text.npos;) {
+      const bool begins =
+          at == 0 || !(is_name(text[at - 1]) || text[at - 1] == '.' || is_slash(text[at - 1]));
+      if (begins)
+        text.erase(at, folder.size());
+      else
+        at += folder.size();
+    }
+  return text;
+}
+
 std::string without_hosts(std::string text, const std::vector<std::string>& hosts) {
   for (std::size_t n = 0; n < hosts.size(); ++n) {
     const std::string& host = hosts[n];
@@ -190,7 +203,7 @@ std::string_view host_in(std::string_view file) {
 }  // namespace
 
 std::string Redaction::text(std::string_view text) const {
-  std::string out = paths ? without_paths(text) : std::string(text);
+  std::string out = paths ? without_paths(without_folders(std::string(text), folders)) : std::string(text);
   return hosts ? without_hosts(std::move(out), host_names) : out;
 }
 
@@ -235,6 +248,30 @@ Result<Redaction> redaction_of(std::string_view words) {
     words.remove_prefix(std::min(end + 1, words.size()));
   }
   return redaction;
+}
+
+std::vector<std::string> folders_of(const trace::Trace& trace, const std::vector<std::string>& paths) {
+  std::vector<std::string> folders;
+  // Not the folders above: what is left of another path below them would not look like a path any more.
+  const auto add = [&](std::string folder) {
+    if (folder.size() < 2) return;
+    std::string quoted;
+    for (const char c : folder) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+    if (quoted != folder) folders.push_back(std::move(quoted));
+    folders.push_back(std::move(folder));
+  };
+  const auto add_parent = [&](const std::string& path) {
+    if (const std::size_t slash = path.rfind('/'); slash != path.npos) add(path.substr(0, slash + 1));
+  };
+  for (const std::string& path : paths) {
+    add_parent(path);
+    add(path + '/');
+  }
+  for (const trace::Rank& rank : trace.ranks) add_parent(rank.path);
+  for (const trace::Companion& companion : trace.companions) add_parent(companion.path);
+  std::ranges::stable_sort(folders, std::greater{}, &std::string::size);
+  folders.erase(std::unique(folders.begin(), folders.end()), folders.end());
+  return folders;
 }
 
 std::vector<std::string> host_names_of(const trace::Trace& trace) {

@@ -25,6 +25,21 @@ TEST(Redaction, PathsKeepTheirLastPart) {
   for (const auto& [text, redacted] : kTexts) EXPECT_EQ(redaction.text(text), redacted);
 }
 
+TEST(Redaction, FoldersOfTheFilesMayHaveAnyLetters) {
+  trace::Trace trace;
+  for (const char* path : {"/data/SECRET (1)/t.json", "/data/SECRET, \"q\"/t.json", "o'x/\x01.json"})
+    trace.ranks.emplace_back().path = path;
+  Redaction redaction;
+  redaction.paths = true;
+  redaction.folders = folders_of(trace, {});
+  EXPECT_EQ(redaction.text("reads /data/SECRET (1)/t.json"), "reads t.json");
+  EXPECT_EQ(redaction.text("/data/SECRET, \"q\"/t.json: damaged"), "t.json: damaged");
+  EXPECT_EQ(redaction.text("show idle 'o'\\''x/\x01.json'; o'x/\x01.json"),
+            "show idle '\x01.json'; \x01.json");
+  EXPECT_EQ(redaction.text("no'x/b"), "no'x/b");
+  EXPECT_EQ(redaction.text("/data/bob/secret/x"), "x");
+}
+
 TEST(Redaction, HostsAreNumbered) {
   Redaction redaction;
   redaction.hosts = true;

@@ -112,6 +112,7 @@ class ReportFile {
   ReportFile(const trace::Trace& trace, const ReportFileOptions& options)
       : trace_(trace), options_(options), redaction_(options.redaction) {
     if (redaction_.hosts) redaction_.host_names = host_names_of(trace);
+    if (redaction_.paths) redaction_.folders = folders_of(trace, options.paths);
   }
 
   void take(report::Page page) {
