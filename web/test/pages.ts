@@ -119,6 +119,16 @@ test('a link opens in another tab of the browser', async () => {
   await page.context().close();
 });
 
+test('marks that turn text are replaced in names', async () => {
+  const turning = await startSite((url) => (url.pathname.endsWith('/show/operators') ? JSON.stringify({ name: 'operators', notes: [], description: '', tables: [
+    { title: 'Operators', shape: 'table', columns: [{ name: 'name', unit: '', role: 'key' }, { name: 'calls', unit: 'count', role: 'value' }], rows: [['\u202eevil\u2066 op', 1]] }] }) : undefined));
+  const { page } = await openPage(browser, turning, `/operators?run=${sample('generated_healthy', await listRuns(turning))}`);
+  expect(await page.locator('main').innerText()).toContain('\ufffdevil\ufffd op');
+  expect(await page.locator('body').innerText()).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
+  turning.stop();
+  await page.close();
+});
+
 test('a finding leads to its place in the timeline', async () => {
   const { page, errors } = await openPage(browser, site, `/verdict?run=${SLOW}`);
   await page.locator('.finding a', { hasText: 'in the timeline' }).first().click();

@@ -1,4 +1,5 @@
 // Asks the program that served the page. All addresses are relative, so a proxy may put the page below any path.
+import { parsed } from './blocks.ts';
 import { decodeCounters, decodeTile } from './tile.ts';
 import { Refusal, type DataSource, type HitQuery } from './source.ts';
 import type { Options } from './types.ts';
@@ -60,7 +61,7 @@ export class HttpSource implements DataSource {
     return this.json<T>(this.address(run, what, options), signal);
   }
   private async json<T>(address: string, signal?: AbortSignal): Promise<T> {
-    return (await this.ask(address, signal)).json() as Promise<T>;
+    return parsed<T>(await (await this.ask(address, signal)).text());
   }
   private async bytes(run: number, what: string, options: Record<string, string | number>, signal?: AbortSignal) {
     return (await this.ask(this.address(run, what, options), signal)).arrayBuffer();

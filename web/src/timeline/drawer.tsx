@@ -104,7 +104,7 @@ function Links({ model, details }: { model: Model; details: EventDetails }) {
           </li>
         ))}
       </ul>
-      {details.more_links !== undefined && <p class="faint">{formatValue(details.more_links, 'count')} more</p>}
+      {details.more_links ? <p class="faint">{formatValue(details.more_links, 'count')} more</p> : null}
     </section>
   );
 }

@@ -142,6 +142,7 @@ export function listenToKeys(model: Model, canvas: Canvas): () => void {
     if (key === undefined || (inTable && event.key.length > 1 && event.key !== 'Escape')) return;
     if (event.repeat && key.held !== true) return;
     event.preventDefault();
+    model.hover.value = null; // what is under the mouse moves away
     if (HELD.includes(key.action)) {
       pressed.set(event.code, key.action as Held);
       model.motion.hold(key.action as Held);

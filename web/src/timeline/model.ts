@@ -174,7 +174,7 @@ export class Model {
   async selectById(rank: number, id: number, how: { show: boolean }) {
     await this.ask(rank, id, (place) => {
       this.selected.value = place;
-      if (how.show && place !== null) this.reveal(place);
+      if (place !== null) this.reveal(place, how.show);
     });
   }
   /** Selects a linked event, even one that no row had room for. */
@@ -251,14 +251,15 @@ export class Model {
   }
   // Moving
 
-  /** Brings an event into view: its lane, and its time if it is outside. */
-  reveal(place: Place) {
+  /** Brings an event into view: its lane, and its time if it is outside and `inTime`. */
+  reveal(place: Place, inTime = true) {
     const lane = this.timeline.lanes[place.lane];
     if (lane === undefined) return;
     if (this.closed.peek().includes(groupKey(lane.rank))) this.closed.value = this.closed.peek().filter((key) => key !== groupKey(lane.rank));
     if (place.row >= ((entry) => (entry?.kind === 'lane' ? entry.rows : 0))(entryOf(this.layout.peek(), lane))) this.openLane(lane.key, true);
     const entry = entryOf(this.layout.peek(), lane);
     if (entry !== undefined && !isPinned(this.layout.peek(), entry)) this.scrollInto(entry.y + place.row * ROW, ROW * 2);
+    if (!inTime) return;
     const span = this.motion.target;
     const middle = (place.start + place.end) / 2;
     if (place.end < span.from || place.start > span.to || place.end - place.start > lengthOf(span)) {
@@ -284,6 +285,7 @@ export class Model {
   fit() {
     const place = this.selected.peek();
     const area = this.area.peek();
+    if (place !== null) this.reveal(place, false);
     const inner = area !== null ? area.span : place === null ? null : { from: place.start, to: place.end };
     const step = inner === null ? undefined : stepsOf(this.timeline).find((one) => one.start <= inner.from && inner.from < one.end);
     const ways = [inner && widened(inner, 0.1), step && widened({ from: step.start, to: step.end }, 0.02), this.whole].filter((span) => !!span);
