@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 
 #include "trace/args.h"
 #include "trace/event_table.h"
+#include "trace/snapshot.h"
 #include "trace/string_pool.h"
 #include "trace/values.h"
 
@@ -149,6 +151,7 @@ struct Rank {
   std::int64_t last_end =
       kNoTime;          ///< end of the last row of a host thread, else of any; kNoTime without rows
   std::string process;  ///< process id of the first track
+  std::shared_ptr<const Snapshot> snapshot;  ///< of its allocator; null if there is none
   Reading reading;
 
   /// Host tracks come first, so device rows are at the end.
