@@ -13,11 +13,12 @@
 
 #include "trace/args.h"
 #include "trace/event_table.h"
-#include "trace/snapshot.h"
 #include "trace/string_pool.h"
 #include "trace/values.h"
 
 namespace stepscope::trace {
+
+struct Snapshot;
 
 /// One time line of the file: a host thread, a device stream, or another track of the file.
 struct Track {
@@ -151,7 +152,7 @@ struct Rank {
   std::int64_t last_end =
       kNoTime;          ///< end of the last row of a host thread, else of any; kNoTime without rows
   std::string process;  ///< process id of the first track
-  std::shared_ptr<const Snapshot> snapshot;  ///< of its allocator; null if there is none
+  std::shared_ptr<const Snapshot> snapshot;  ///< of its memory allocator; null if there is none
   Reading reading;
 
   /// Host tracks come first, so device rows are at the end.

@@ -119,11 +119,7 @@ bool Heap::memoize(std::uint64_t index, Value value) {
 
 Value Heap::share(std::uint64_t index) {
   Object& of = object(memo_[index]);
-  if (of.kind == Object::Kind::alias) {
-    Value by;
-    by.bits = of.first;
-    return memo_[index] = by;
-  }
+  if (of.kind == Object::Kind::alias) return memo_[index] = resolved(memo_[index]);
   of.shared = true;
   return memo_[index];
 }
@@ -148,6 +144,7 @@ bool Heap::address_of(Value value, std::uint64_t& out) const {
 }
 
 void Heap::write(Value value, int depth, std::string& out) const {
+  value = resolved(value);
   constexpr std::size_t kMaxText = 4096;
   constexpr int kMaxDepth = 16;
   if (out.size() > kMaxText || depth > kMaxDepth) {
@@ -173,11 +170,6 @@ void Heap::write(Value value, int depth, std::string& out) const {
     default: out += "\"…\""; return;  // a row
   }
   const Object& of = objects_[value.index()];
-  if (of.kind == Object::Kind::alias) {
-    Value by;
-    by.bits = of.first;
-    return write(by, depth + 1, out);
-  }
   const bool dict = of.kind == Object::Kind::dict;
   out += dict ? '{' : '[';
   for (std::uint64_t i = 0; i < of.size() && out.size() <= kMaxText; ++i) {

@@ -45,6 +45,13 @@ class Heap {
   }
   /// Appends to a list or tuple.
   void append(Object& object, Value value);
+  /// What stands for an object that was replaced.
+  Value resolved(Value value) const {
+    if (value.tag() != Tag::object || objects_[value.index()].kind != Object::Kind::alias) return value;
+    Value by;
+    by.bits = objects_[value.index()].first;
+    return by;
+  }
   /// From now on, `by` stands for the object everywhere. Returns `by`.
   Value replace(Value object, Value by);
 

@@ -74,7 +74,9 @@ std::uint16_t Rows::pool(Value value) {
   if (value.tag() == Tag::pair) {
     key = {value.number() >> 30, (value.number() << 34) >> 34};
   } else if (value.tag() == Tag::object && heap_.object(value).size() == 2) {
-    key = {integer(heap_.object(value).at(0)), integer(heap_.object(value).at(1))};
+    const Value a = heap_.object(value).at(0), b = heap_.object(value).at(1);
+    key = {integer(a), integer(b)};
+    if (const Value pair = heap_.make_pair(a, b); pair.tag() == Tag::pair) heap_.replace(value, pair);
   } else {
     ++odd.types;
   }
@@ -86,6 +88,7 @@ std::uint16_t Rows::pool(Value value) {
 }
 
 trace::StackId Rows::stack_of(Value list) {
+  list = heap_.resolved(list);
   if (list.tag() == Tag::stack) return static_cast<trace::StackId>(list.index());
   if (!heap_.is(list, Object::Kind::list)) {
     odd.types += list.tag() != Tag::none;
@@ -108,6 +111,7 @@ trace::StackId Rows::stack_of(Value list) {
 }
 
 Value Rows::settled(Value value) {
+  value = heap_.resolved(value);
   if (value.tag() != Tag::object || heap_.object(value).kind != Object::Kind::dict) return value;
   const Object& dict = heap_.object(value);
   const std::vector<Value> pairs = dict.items;
@@ -147,6 +151,7 @@ Value Rows::row_of(std::span<const Value> pairs) {
 
 void Rows::set(Value row, Value key, Value value) {
   const std::size_t at = row.index();
+  value = heap_.resolved(value);
   switch (row.tag()) {
     case Tag::event: return set_event(at, key, value);
     case Tag::block: return set_block(blocks[at], key, value);
@@ -167,7 +172,7 @@ Value Rows::add_event(std::span<const Value> pairs) {
   events.stream.push_back(streams.empty() ? stream({Tag::integer, 0}) : std::uint16_t{0});
   events.pool.push_back(pools.empty() ? pool({Tag::pair, 0}) : std::uint16_t{0});
   const std::size_t row = events.action.size() - 1;
-  for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) set_event(row, pairs[i], pairs[i + 1]);
+  for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) set_event(row, pairs[i], heap_.resolved(pairs[i + 1]));
   return {Tag::event, static_cast<std::int64_t>(row)};
 }
 

@@ -1,0 +1,152 @@
+#include "read/snapshot/machine.h"
+
+namespace stepscope::read {
+namespace {
+
+constexpr std::size_t kMaxDepth = 1000;  // marks; a snapshot needs 8
+constexpr std::size_t kMaxStack = std::size_t{1} << 28;
+constexpr std::size_t kMaxRows = std::size_t{1} << 31;
+
+constexpr const char* kNoMark = "closes something that was not opened";
+constexpr const char* kNotList = "appends to something that is not a list";
+constexpr const char* kNotDict = "sets a key of something that is not a dict";
+
+}  // namespace
+
+bool Machine::mark() {
+  if (marks_.size() == kMaxDepth) return fail("is nested more than 1,000 levels deep, a snapshot 8");
+  marks_.push_back(stack_.size());
+  return true;
+}
+
+bool Machine::has_room() {
+  if (!heap.full() && stack_.size() < kMaxStack && rows.events.action.size() < kMaxRows) return true;
+  return fail("holds more objects than can be told apart");
+}
+
+bool Machine::take_mark(std::size_t& from) {
+  if (marks_.empty()) return fail(kNoMark);
+  from = marks_.back();
+  marks_.pop_back();
+  return true;
+}
+
+bool Machine::append(std::size_t list, std::size_t from) {
+  stack_[list] = heap.resolved(stack_[list]);
+  if (!heap.is(stack_[list], Object::Kind::list)) return fail(kNotList);
+  for (std::size_t i = from; i < stack_.size(); ++i) {
+    const Value value = stack_[i].tag() == Tag::object ? rows.settled(stack_[i]) : stack_[i];
+    heap.append(heap.object(stack_[list]), value);
+  }
+  stack_.resize(from);
+  return true;
+}
+
+bool Machine::set(std::size_t dict, std::size_t from) {
+  if ((stack_.size() - from) % 2 != 0) return fail("gives a dict a key without a value");
+  const Value target = stack_[dict] = heap.resolved(stack_[dict]);
+  const std::span<Value> pairs = std::span(stack_).subspan(from);
+  if (target.tag() == Tag::event || target.tag() == Tag::block || target.tag() == Tag::segment ||
+      target.tag() == Tag::mark) {
+    for (std::size_t i = 0; i < pairs.size(); i += 2) rows.set(target, pairs[i], pairs[i + 1]);
+  } else if (target.tag() == Tag::frame) {
+    ++rows.odd.changes;
+  } else if (!heap.is(target, Object::Kind::dict)) {
+    return fail(kNotDict);
+  } else {
+    const Value row =
+        heap.object(target).items.empty() && pairs.size() > 2 ? rows.row_of(pairs) : Value(Tag::none, 0);
+    if (row.tag() != Tag::none) {
+      stack_[dict] = heap.replace(target, row);
+    } else {
+      for (Value& value : pairs)
+        if (value.tag() == Tag::object) value = rows.settled(value);
+      std::vector<Value>& items = heap.object(target).items;
+      items.insert(items.end(), pairs.begin(), pairs.end());
+    }
+  }
+  stack_.resize(from);
+  return true;
+}
+
+bool Machine::append_marked() {
+  std::size_t from = 0;
+  if (!take_mark(from)) return false;
+  return from > 0 ? append(from - 1, from) : fail(kNotList);
+}
+
+bool Machine::append_one() {
+  const std::size_t size = stack_.size();
+  return size >= 2 ? append(size - 2, size - 1) : fail(kNotList);
+}
+
+bool Machine::set_marked() {
+  std::size_t from = 0;
+  if (!take_mark(from)) return false;
+  return from > 0 ? set(from - 1, from) : fail(kNotDict);
+}
+
+bool Machine::set_one() {
+  const std::size_t size = stack_.size();
+  return size >= 3 ? set(size - 3, size - 2) : fail(kNotDict);
+}
+
+bool Machine::make_marked(Object::Kind kind) {
+  std::size_t from = 0;
+  if (!take_mark(from)) return false;
+  if (kind == Object::Kind::tuple) return make_tuple(stack_.size() - from);
+  stack_.insert(stack_.begin() + static_cast<std::ptrdiff_t>(from), heap.make(kind));
+  return kind == Object::Kind::list ? append(from, from + 1) : set(from, from + 1);
+}
+
+bool Machine::make_tuple(std::size_t count) {
+  if (stack_.size() < count) return fail("makes a tuple of more values than there are");
+  const std::size_t from = stack_.size() - count;
+  Value tuple;
+  if (count == 2) {
+    tuple = heap.make_pair(stack_[from], stack_[from + 1]);
+  } else {
+    tuple = heap.make(Object::Kind::tuple);
+    for (std::size_t i = from; i < stack_.size(); ++i) heap.object(tuple).items.push_back(stack_[i]);
+  }
+  stack_.resize(from);
+  push(tuple);
+  return true;
+}
+
+bool Machine::reduce() {
+  const std::size_t size = stack_.size();
+  if (size < 2 || stack_[size - 2].tag() != Tag::restore_type_tag ||
+      !heap.is(stack_[size - 1], Object::Kind::tuple) || heap.object(stack_[size - 1]).items.empty())
+    return fail("calls something other than restore_type_tag");
+  const Value first = heap.object(stack_[size - 1]).items.front();
+  stack_.resize(size - 2);
+  push(first);
+  return true;
+}
+
+bool Machine::memoize(std::uint64_t index) {
+  if (stack_.empty()) return fail("has nothing to put into the memo");
+  return heap.memoize(index, stack_.back()) || fail("puts something far beyond the end of the memo");
+}
+
+void Machine::close() {
+  while (!marks_.empty()) {
+    const std::size_t from = marks_.back();
+    const bool outermost = marks_.size() == 1;
+    if (from == 0) break;
+    const Value below = heap.resolved(stack_[from - 1]);
+    if (heap.is(below, Object::Kind::list)) {
+      append_marked();
+    } else if (outermost) {
+      stack_.resize(stack_.size() - (stack_.size() - from) % 2);
+      set_marked();
+    } else {  // half a row
+      marks_.pop_back();
+      stack_.resize(from - 1);
+    }
+  }
+  if (!stack_.empty()) stack_.resize(1);
+}
+
+}  // namespace stepscope::read

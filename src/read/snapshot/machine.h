@@ -1,0 +1,67 @@
+// The stack machine on which both forms of a snapshot are read: a pickle's opcodes and JSON's brackets.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "read/snapshot/rows.h"
+
+namespace stepscope::read {
+
+/// An operation fails with a reason, "" while all is well. Nothing here recurses.
+class Machine {
+ public:
+  explicit Machine(trace::StringPool& strings) : heap(strings), rows(heap) {}
+
+  void push(Value value) { stack_.push_back(value); }
+  bool mark();
+  /// Appends what lies above the last mark to the list below it.
+  bool append_marked();
+  /// Appends the top to the list below it.
+  bool append_one();
+  /// Puts what lies above the last mark, keys and values, into the dict below it.
+  bool set_marked();
+  bool set_one();
+  /// What lies above the last mark becomes a list, dict or tuple.
+  bool make_marked(Object::Kind kind);
+  /// The top `count` values become a tuple.
+  bool make_tuple(std::size_t count);
+  /// Calls the only function that is known: it returns its first argument.
+  bool reduce();
+
+  bool memoize(std::uint64_t index);
+  bool recall(std::uint64_t index) {
+    Value value;
+    if (!heap.recall(index, value)) return fail("asks for a memo entry that was not made before");
+    push(value);
+    return true;
+  }
+
+  /// Ends all that is open, as if the file ended properly; leaves out what would be half a row.
+  void close();
+  /// The top of the stack; Tag::none if it is empty.
+  Value root() const { return stack_.empty() ? Value(Tag::none, 0) : stack_.back(); }
+  std::size_t depth() const { return stack_.size(); }
+  /// False if the file holds more than any snapshot.
+  bool has_room();
+
+  const char* reason() const { return reason_; }
+
+  Heap heap;
+  Rows rows;
+
+ private:
+  bool fail(const char* reason) {
+    reason_ = reason;
+    return false;
+  }
+  bool take_mark(std::size_t& from);
+  bool append(std::size_t list, std::size_t from);
+  bool set(std::size_t dict, std::size_t from);
+
+  std::vector<Value> stack_;
+  std::vector<std::size_t> marks_;
+  const char* reason_ = "";
+};
+
+}  // namespace stepscope::read
