@@ -36,9 +36,9 @@ bool is_other_json(std::string_view head) {
   constexpr std::string_view kMembers[] = {"\"traceEvents\"",     "\"ph\"",
                                            "\"schemaVersion\"",   "\"deviceProperties\"",
                                            "\"distributedInfo\"", "\"stepscope.merge\""};
-  return !is_execution_trace(head) && !is_snapshot(head) && std::ranges::none_of(kMembers, [&](std::string_view member) {
-    return head.find(member) != std::string_view::npos;
-  });
+  return !is_execution_trace(head) && !is_snapshot(head) &&
+         std::ranges::none_of(
+             kMembers, [&](std::string_view member) { return head.find(member) != std::string_view::npos; });
 }
 
 }  // namespace

@@ -27,9 +27,9 @@ inline constexpr StackId kNoStack = 0;  ///< the stack without frames
 
 /// Distinct stacks, innermost frame first.
 struct StackTable {
-  std::vector<Frame> frames;           ///< distinct
-  Column<FrameId> of_stacks;           ///< frames of all stacks, one stack after the other
-  Column<std::uint64_t> ends = {0};    ///< by stack: where its frames end in `of_stacks`
+  std::vector<Frame> frames;         ///< distinct
+  Column<FrameId> of_stacks;         ///< frames of all stacks, one stack after the other
+  Column<std::uint64_t> ends = {0};  ///< by stack: where its frames end in `of_stacks`
   std::uint32_t size() const { return static_cast<std::uint32_t>(ends.size()); }
   std::span<const FrameId> operator[](StackId stack) const {
     const std::uint64_t begin = stack == 0 ? 0 : ends[stack - 1];
@@ -120,11 +120,11 @@ struct Snapshot {
   std::vector<std::pair<std::string, std::string>> settings;  ///< of the allocator; values as JSON
   std::vector<MemoryMark> marks;                              ///< external_annotations
   std::vector<std::pair<std::string, std::string>> metadata;  ///< other keys, as JSON
-  std::vector<std::string> faults;                            ///< sentences: where the file contradicts itself
-  bool overflowed = false;     ///< the file says that its ring dropped events
-  bool has_overflow = false;   ///< the file says whether
-  std::int64_t max_events = -1;  ///< of the ring; -1: the file does not say
-  bool cut = false;            ///< the file ends early
+  std::vector<std::string> faults;  ///< sentences: where the file contradicts itself
+  bool overflowed = false;          ///< the file says that its ring dropped events
+  bool has_overflow = false;        ///< the file says whether
+  std::int64_t max_events = -1;     ///< of the ring; -1: the file does not say
+  bool cut = false;                 ///< the file ends early
 };
 
 }  // namespace stepscope::trace

@@ -49,7 +49,8 @@ std::int64_t time_of(const AllocatorReplay& replay, std::int64_t event) {
 /// Sums allocations by stack, then by the text of the place.
 class Holders {
  public:
-  Holders(const trace::Trace& trace, const trace::Rank& rank, const AllocatorReplay& replay, std::int64_t event)
+  Holders(const trace::Trace& trace, const trace::Rank& rank, const AllocatorReplay& replay,
+          std::int64_t event)
       : places_(trace, *rank.snapshot), rank_(rank), replay_(replay), event_(event) {}
 
   void write(HeldBy by, std::vector<HeldMemory>& out) const {
@@ -59,12 +60,12 @@ class Holders {
     for (const Allocation& of : replay_.live_at(event_)) {
       const auto [name, is_new] = names.try_emplace(of.stack);
       if (is_new) name->second = name_of(of.stack, by);
-      const std::string_view place = !name->second.empty()     ? std::string_view(name->second)
+      const std::string_view place = !name->second.empty()  ? std::string_view(name->second)
                                      : of.event == kNoEvent ? kBeforeRecording
                                                             : kNoStackRecorded;
       const auto [found, first] = held.try_emplace(
-          std::string(place), HeldMemory{rank_.rank, replay_.device().number, std::string(place), 0, 0, 0, 0, 0,
-                                         kNoInt, kNoInt});
+          std::string(place),
+          HeldMemory{rank_.rank, replay_.device().number, std::string(place), 0, 0, 0, 0, 0, kNoInt, kNoInt});
       add(found->second, of);
       report::add_to(all, of.bytes);
     }
@@ -148,10 +149,10 @@ MemoryHolders memory_holders_of(const Derived& derived, std::string_view at, Hel
     for (const AllocatorReplay& replay : replays) {
       const std::optional<std::int64_t> event = event_of(replay, at);
       if (!event) {
-        of.notes.push_back(fmt::format("Device {} has no event {}: it has events 0 to {}, and the instants peak, "
-                                       "start and end.",
-                                       replay.device().number, at,
-                                       static_cast<std::int64_t>(replay.device().events.count()) - 1));
+        of.notes.push_back(fmt::format(
+            "Device {} has no event {}: it has events 0 to {}, and the instants peak, "
+            "start and end.",
+            replay.device().number, at, static_cast<std::int64_t>(replay.device().events.count()) - 1));
         continue;
       }
       const std::int64_t requested = replay.requested_at(*event);

@@ -22,9 +22,9 @@ struct HeldMemory {
   std::int64_t rank, device;
   std::string place;
   std::int64_t bytes, count;
-  double share;          ///< bytes / all bytes requested at the instant
-  std::int64_t largest;  ///< of the allocations
-  std::int64_t before;   ///< the part of `bytes` that was allocated before the first event
+  double share;                             ///< bytes / all bytes requested at the instant
+  std::int64_t largest;                     ///< of the allocations
+  std::int64_t before;                      ///< the part of `bytes` that was allocated before the first event
   std::int64_t oldest_events, oldest_time;  ///< age of the oldest: events, and ns; kNoInt if not known
 };
 

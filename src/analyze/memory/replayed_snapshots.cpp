@@ -15,21 +15,22 @@ using trace::MemoryAction;
 std::string bytes(std::int64_t value) { return report::format_value(value, Unit::bytes); }
 std::string count(std::int64_t value) { return report::format_value(value, Unit::count); }
 
-constexpr std::string_view kHistory =
-    "torch.cuda.memory._record_memory_history(max_entries=1_000_000)";
+constexpr std::string_view kHistory = "torch.cuda.memory._record_memory_history(max_entries=1_000_000)";
 
 /// The events before the first one kept.
 std::string of_overflow(const trace::Snapshot& snapshot, const AllocatorReplay& replay) {
   const std::int64_t events = replay.device().events.count();
   constexpr std::int64_t kUsualRing = 100'000;
   if (snapshot.overflowed)
-    return fmt::format("The recorder dropped the events before the first of the {} that it kept: it had no more room. "
-                       "Record with {}, or dump earlier.",
-                       count(events), kHistory);
+    return fmt::format(
+        "The recorder dropped the events before the first of the {} that it kept: it had no more room. "
+        "Record with {}, or dump earlier.",
+        count(events), kHistory);
   if (!snapshot.has_overflow && replay.unmatched_frees > 0 && events % kUsualRing == 0)
-    return fmt::format("Exactly {} events are kept and some free older memory: earlier events were probably dropped. "
-                       "Record with {}.",
-                       count(events), kHistory);
+    return fmt::format(
+        "Exactly {} events are kept and some free older memory: earlier events were probably dropped. "
+        "Record with {}.",
+        count(events), kHistory);
   return "";
 }
 
@@ -47,18 +48,19 @@ std::string of_stacks(const derive::StackPlaces& places, const trace::Snapshot& 
     empty += stack == trace::kNoStack;
   }
   if (without == 0) return "";
-  const std::string share =
-      report::format_value(report::ratio(without, replay.allocations), Unit::share);
+  const std::string share = report::format_value(report::ratio(without, replay.allocations), Unit::share);
   if (empty == replay.allocations)
     return "No allocation has a stack. Record with stacks=\"all\" and context=\"all\", the defaults.";
-  return fmt::format("{} of the allocations have no Python frame, as in a backward pass, which runs on threads of C++.",
-                     share);
+  return fmt::format(
+      "{} of the allocations have no Python frame, as in a backward pass, which runs on threads of C++.",
+      share);
 }
 
 }  // namespace
 
 const char* const kNoSnapshotNote =
-    "No memory snapshot is open. Call torch.cuda.memory._record_memory_history(max_entries=1_000_000) before the "
+    "No memory snapshot is open. Call torch.cuda.memory._record_memory_history(max_entries=1_000_000) before "
+    "the "
     "steps and torch.cuda.memory._dump_snapshot(\"mem.pickle\") after them, then give mem.pickle.";
 
 const std::vector<AllocatorReplay>& replays_of(const Derived& derived, const trace::Rank& rank) {
@@ -79,9 +81,10 @@ std::vector<std::string> capture_health(const trace::Trace& trace, const trace::
   const derive::StackPlaces places(trace, snapshot);
   const std::string file = trace.several() ? fmt::format("Rank {}: ", rank.rank) : "";
   if (snapshot.cut)
-    notes.push_back(fmt::format("{}The snapshot ends early, at byte {}: later events are missing, so levels and peak "
-                                "may be wrong.",
-                                file, rank.reading.text_bytes));
+    notes.push_back(
+        fmt::format("{}The snapshot ends early, at byte {}: later events are missing, so levels and peak "
+                    "may be wrong.",
+                    file, rank.reading.text_bytes));
   bool any_events = false;
   for (const AllocatorReplay& replay : replays) {
     const std::string device = fmt::format("{}Device {}: ", file, replay.device().number);
@@ -97,17 +100,20 @@ std::vector<std::string> capture_health(const trace::Trace& trace, const trace::
     if (replay.by_request)
       say("Completed frees were not recorded, so memory counts as free from the request on.");
     if (replay.reused > 0)
-      say(fmt::format("{} allocations got an address that no event freed: frees are missing.", count(replay.reused)));
+      say(fmt::format("{} allocations got an address that no event freed: frees are missing.",
+                      count(replay.reused)));
     say(of_stacks(places, snapshot, replay));
     if (replay.residual() != 0)
-      say(fmt::format("After the last event {} are allocated, but {} are in use in the segments: events are missing, or "
-                      "came after the segments were read.",
-                      bytes(replay.end), bytes(replay.in_use)));
+      say(fmt::format(
+          "After the last event {} are allocated, but {} are in use in the segments: events are missing, or "
+          "came after the segments were read.",
+          bytes(replay.end), bytes(replay.in_use)));
   }
   if (!any_events)
-    notes.push_back(fmt::format("{}The snapshot has no events, only the final state: history was off. Call {} before the "
-                                "steps.",
-                                file, kHistory));
+    notes.push_back(
+        fmt::format("{}The snapshot has no events, only the final state: history was off. Call {} before the "
+                    "steps.",
+                    file, kHistory));
   for (const std::string& fault : snapshot.faults) notes.push_back(file + fault);
   return notes;
 }

@@ -21,10 +21,13 @@ std::int64_t plus(std::int64_t a, std::int64_t b) {
 std::int64_t reserved_change(const AllocatorEvents& events, std::uint32_t event) {
   switch (events.action[event]) {
     case MemoryAction::segment_alloc:
-    case MemoryAction::segment_map: return events.size[event];
+    case MemoryAction::segment_map:
+      return events.size[event];
     case MemoryAction::segment_free:
-    case MemoryAction::segment_unmap: return -events.size[event];
-    default: return 0;
+    case MemoryAction::segment_unmap:
+      return -events.size[event];
+    default:
+      return 0;
   }
 }
 
@@ -166,7 +169,8 @@ std::vector<Allocation> AllocatorReplay::live_at(std::int64_t event) const {
 }
 
 void AllocatorReplay::find_reserved() {
-  for (const trace::MemorySegment& segment : device_.segments) end_reserved = plus(end_reserved, segment.size);
+  for (const trace::MemorySegment& segment : device_.segments)
+    end_reserved = plus(end_reserved, segment.size);
   std::int64_t now = end_reserved;
   peak_reserved = device_.events.count() == 0 ? now : std::numeric_limits<std::int64_t>::min();
   for (std::uint32_t e = device_.events.count(); e-- > 0;) {

@@ -36,19 +36,19 @@ class AllocatorReplay {
   explicit AllocatorReplay(const trace::MemoryOfDevice& device);
 
   const trace::MemoryOfDevice& device() const { return device_; }
-  std::int64_t start = 0, end = 0;   ///< requested
-  std::int64_t peak = 0;             ///< of requested
-  std::int64_t peak_event = -1;      ///< the first event at the peak; -1: before the first event
-  std::int64_t peak_reserved = 0;    ///< after any event; without events, at the end
+  std::int64_t start = 0, end = 0;  ///< requested
+  std::int64_t peak = 0;            ///< of requested
+  std::int64_t peak_event = -1;     ///< the first event at the peak; -1: before the first event
+  std::int64_t peak_reserved = 0;   ///< after any event; without events, at the end
   std::int64_t end_reserved = 0;
-  std::int64_t peak_pending = 0;     ///< of sizes between free_requested and free_completed
-  std::int64_t in_use = 0;           ///< requested bytes of the blocks in use at the end
+  std::int64_t peak_pending = 0;  ///< of sizes between free_requested and free_completed
+  std::int64_t in_use = 0;        ///< requested bytes of the blocks in use at the end
   std::int64_t unmatched_frees = 0, unmatched_bytes = 0;
-  std::int64_t reused = 0;           ///< allocations at an address that no event freed before
-  std::int64_t retries = 0;          ///< cudaMalloc failed and was called again after cached segments were freed
+  std::int64_t reused = 0;   ///< allocations at an address that no event freed before
+  std::int64_t retries = 0;  ///< cudaMalloc failed and was called again after cached segments were freed
   std::int64_t ooms = 0, oom_request = 0;  ///< bytes of the last one; 0 without one
   std::int64_t allocations = 0;
-  bool by_request = false;           ///< the events have no free_completed
+  bool by_request = false;  ///< the events have no free_completed
   /// What the events and the final state disagree on; 0 if they fit.
   std::int64_t residual() const { return end - in_use; }
 
@@ -77,7 +77,7 @@ class AllocatorReplay {
   const trace::MemoryOfDevice& device_;
   trace::MemoryAction ends_ = trace::MemoryAction::free_completed;
   Column<std::uint32_t> partner_;
-  std::vector<Allocation> before_;  ///< allocated before the first event
+  std::vector<Allocation> before_;                                ///< allocated before the first event
   std::vector<std::pair<std::uint32_t, std::uint32_t>> implied_;  ///< (alloc event, the one that it ended)
   std::vector<Checkpoint> checkpoints_;
   Column<std::uint32_t> live_;

@@ -13,14 +13,17 @@ namespace {
 using trace::Frame;
 
 /// Parts of the names of functions that record the stack, allocate, dispatch or interpret.
-constexpr std::string_view kHiddenNames[] = {
-    "unwind::unwind", "CapturedTraceback::gather", "gather_with_cpp", "CachingAllocator", "_start",
-    "__libc_start",   "_PyEval_",                  "PyEval_",         "PyObject_",        "_PyFunction_",
-    "PyFunction_",    "PyRun_",                    "Py_RunMain",      "Py_BytesMain",     "pymain_"};
-constexpr std::string_view kHiddenFiles[] = {"core/boxing",      "/Register",        "/Redispatch",
-                                             "pythonrun.c",      "Modules/main.c",   "Objects/call.c",
-                                             "methodobject.c",   "pycore_ceval.h",   "ceval.c",
-                                             "cpython/abstract.h"};
+constexpr std::string_view kHiddenNames[] = {"unwind::unwind",  "CapturedTraceback::gather",
+                                             "gather_with_cpp", "CachingAllocator",
+                                             "_start",          "__libc_start",
+                                             "_PyEval_",        "PyEval_",
+                                             "PyObject_",       "_PyFunction_",
+                                             "PyFunction_",     "PyRun_",
+                                             "Py_RunMain",      "Py_BytesMain",
+                                             "pymain_"};
+constexpr std::string_view kHiddenFiles[] = {
+    "core/boxing",    "/Register",      "/Redispatch",    "pythonrun.c", "Modules/main.c",
+    "Objects/call.c", "methodobject.c", "pycore_ceval.h", "ceval.c",     "cpython/abstract.h"};
 
 bool is_python(std::string_view file) {
   return file.ends_with(".py") || (file.starts_with('<') && file.ends_with('>'));
@@ -64,7 +67,8 @@ const Frame* StackPlaces::frame_of(trace::StackId stack) const {
 std::string StackPlaces::text(const Frame& frame, bool function) const {
   const std::string_view file = trace_.text(frame.file), name = trace_.text(frame.name);
   if (!is_python(file)) return std::string(name);
-  return function ? fmt::format("{}({}): {}", file, frame.line, name) : fmt::format("{}({})", file, frame.line);
+  return function ? fmt::format("{}({}): {}", file, frame.line, name)
+                  : fmt::format("{}({})", file, frame.line);
 }
 
 std::string StackPlaces::place(trace::StackId stack) const {

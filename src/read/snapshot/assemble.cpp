@@ -66,11 +66,20 @@ class Assembly {
     for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) {
       const Value value = heap_.resolved(pairs[i + 1]);
       switch (word_of(pairs[i])) {
-        case Word::segments: segments(value); break;
-        case Word::device_traces: traces = value; break;
-        case Word::allocator_settings: settings(value); break;
-        case Word::external_annotations: break;  // its marks are rows
-        default: out_.metadata.emplace_back(heap_.json(pairs[i]), heap_.json(value)); continue;
+        case Word::segments:
+          segments(value);
+          break;
+        case Word::device_traces:
+          traces = value;
+          break;
+        case Word::allocator_settings:
+          settings(value);
+          break;
+        case Word::external_annotations:
+          break;  // its marks are rows
+        default:
+          out_.metadata.emplace_back(heap_.json(pairs[i]), heap_.json(value));
+          continue;
       }
       known = true;
     }
@@ -212,7 +221,8 @@ class Assembly {
           "segments state other sums than their blocks give; the blocks count");
     fault(twice_, "segment or event is listed twice and counts once",
           "segments or events are listed twice and count once");
-    fault(strangers_, "item of the lists is no segment or event, or of an impossible device, and was left out",
+    fault(strangers_,
+          "item of the lists is no segment or event, or of an impossible device, and was left out",
           "items of the lists are no segments or events, or of impossible devices, and were left out");
     fault(odd.sizes, "size is negative or beyond 1 PiB and counts as 0",
           "sizes are negative or beyond 1 PiB and count as 0");

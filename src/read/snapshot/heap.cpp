@@ -7,9 +7,9 @@
 
 namespace stepscope::read {
 
-void add_words(trace::StringPool& strings) {
+void add_words(trace::StringPool& strings){
 #define STEPSCOPE_WORD(word) CHECK(strings.intern(#word) == static_cast<trace::StringId>(Word::word));
-  STEPSCOPE_SNAPSHOT_WORDS(STEPSCOPE_WORD)
+    STEPSCOPE_SNAPSHOT_WORDS(STEPSCOPE_WORD)
 #undef STEPSCOPE_WORD
 }
 
@@ -152,22 +152,37 @@ void Heap::write(Value value, int depth, std::string& out) const {
     return;
   }
   switch (value.tag()) {
-    case Tag::none: out += "null"; return;
-    case Tag::boolean: out += value.number() != 0 ? "true" : "false"; return;
-    case Tag::integer: out += std::to_string(value.number()); return;
+    case Tag::none:
+      out += "null";
+      return;
+    case Tag::boolean:
+      out += value.number() != 0 ? "true" : "false";
+      return;
+    case Tag::integer:
+      out += std::to_string(value.number());
+      return;
     case Tag::big: {
       const std::uint64_t bits = large_[value.index() / 2];
       out += value.index() % 2 == 1 ? std::to_string(static_cast<std::int64_t>(bits)) : std::to_string(bits);
       return;
     }
-    case Tag::real: out += fmt::format("{}", reals_[value.index()]); return;
-    case Tag::text: out += json_text(strings_[value.text()].substr(0, kMaxText)); return;
-    case Tag::bytes: out += fmt::format("\"({} bytes)\"", value.number()); return;
+    case Tag::real:
+      out += fmt::format("{}", reals_[value.index()]);
+      return;
+    case Tag::text:
+      out += json_text(strings_[value.text()].substr(0, kMaxText));
+      return;
+    case Tag::bytes:
+      out += fmt::format("\"({} bytes)\"", value.number());
+      return;
     case Tag::pair:
       out += fmt::format("[{}, {}]", value.number() >> 30, (value.number() << 34) >> 34);
       return;
-    case Tag::object: break;
-    default: out += "\"…\""; return;  // a row
+    case Tag::object:
+      break;
+    default:
+      out += "\"…\"";
+      return;  // a row
   }
   const Object& of = objects_[value.index()];
   const bool dict = of.kind == Object::Kind::dict;

@@ -14,11 +14,11 @@ struct Object {
   static constexpr std::uint32_t kNoMemo = 0xFFFFFFFF;
 
   Kind kind = Kind::unused;
-  bool shared = false;            ///< more than one value may refer to it
-  std::uint32_t memo = kNoMemo;   ///< the memo's index that refers to it
-  Tag run = Tag::none;            ///< not none: its items are rows of this kind, one after the other
+  bool shared = false;                 ///< more than one value may refer to it
+  std::uint32_t memo = kNoMemo;        ///< the memo's index that refers to it
+  Tag run = Tag::none;                 ///< not none: its items are rows of this kind, one after the other
   std::uint64_t first = 0, count = 0;  ///< of the run; `first`, of an alias: the bits of its value
-  std::vector<Value> items;       ///< of a dict: key, value, key, value …
+  std::vector<Value> items;            ///< of a dict: key, value, key, value …
 
   std::uint64_t size() const { return run == Tag::none ? items.size() : count; }
   Value at(std::uint64_t i) const {

@@ -52,17 +52,23 @@ class Json {
         bytes_.pass(1);
         return machine_.mark();
       case '}':
-      case ']': return close(c);
+      case ']':
+        return close(c);
       case ',':
-      case ':': bytes_.pass(1); return true;
-      case '"': return text(cut);
-      default: return word() || number();
+      case ':':
+        bytes_.pass(1);
+        return true;
+      case '"':
+        return text(cut);
+      default:
+        return word() || number();
     }
   }
 
   bool close(char c) {
     const char opened = c == '}' ? '{' : '[';
-    if (open_.empty() || open_.back() != opened) return fail("has a bracket that closes another kind of bracket");
+    if (open_.empty() || open_.back() != opened)
+      return fail("has a bracket that closes another kind of bracket");
     open_.pop_back();
     bytes_.pass(1);
     done_ = open_.empty();
@@ -92,12 +98,9 @@ class Json {
   }
 
   bool word() {
-    constexpr std::pair<std::string_view, Value> kWords[] = {{"true", {Tag::boolean, 1}},
-                                                             {"false", {Tag::boolean, 0}},
-                                                             {"null", {Tag::none, 0}},
-                                                             {"NaN", {Tag::none, 0}},
-                                                             {"Infinity", {Tag::none, 0}},
-                                                             {"-Infinity", {Tag::none, 0}}};
+    constexpr std::pair<std::string_view, Value> kWords[] = {
+        {"true", {Tag::boolean, 1}}, {"false", {Tag::boolean, 0}}, {"null", {Tag::none, 0}},
+        {"NaN", {Tag::none, 0}},     {"Infinity", {Tag::none, 0}}, {"-Infinity", {Tag::none, 0}}};
     for (const auto& [name, value] : kWords) {
       if (!text_between(bytes_.at(), bytes_.end()).starts_with(name)) continue;
       machine_.push(value);
@@ -112,8 +115,12 @@ class Json {
     std::int64_t integer = 0;
     double real = 0;
     switch (read_number(p, integer, real)) {
-      case Number::integer: machine_.push(machine_.heap.integer(integer)); break;
-      case Number::real: machine_.push(machine_.heap.real(real)); break;
+      case Number::integer:
+        machine_.push(machine_.heap.integer(integer));
+        break;
+      case Number::real:
+        machine_.push(machine_.heap.real(real));
+        break;
       case Number::large: {
         const std::string_view digits = text_between(bytes_.at(), p);
         std::uint64_t large = 0;
@@ -122,7 +129,8 @@ class Json {
         machine_.push(whole ? machine_.heap.large(large) : machine_.heap.text(digits));
         break;
       }
-      case Number::none: return fail("has something that is no JSON");
+      case Number::none:
+        return fail("has something that is no JSON");
     }
     bytes_.go(p);
     return true;
@@ -133,7 +141,8 @@ class Json {
     return false;
   }
   Error error(const char* reason) {
-    return {fmt::format("{}: the file is damaged, or no snapshot; write it again", reason), {}, bytes_.offset()};
+    return {
+        fmt::format("{}: the file is damaged, or no snapshot; write it again", reason), {}, bytes_.offset()};
   }
 
   ByteSource& source_;

@@ -1,11 +1,15 @@
 #include "read/snapshot/machine.h"
 
+#include <algorithm>
+
 namespace stepscope::read {
 namespace {
 
 constexpr std::size_t kMaxDepth = 1000;  // marks; a snapshot needs 8
 constexpr std::size_t kMaxStack = std::size_t{1} << 28;
 constexpr std::size_t kMaxRows = std::size_t{1} << 31;
+
+std::ptrdiff_t at(std::size_t index) { return static_cast<std::ptrdiff_t>(index); }
 
 constexpr const char* kNoMark = "closes something that was not opened";
 constexpr const char* kNotList = "appends to something that is not a list";
@@ -34,6 +38,14 @@ bool Machine::take_mark(std::size_t& from) {
 bool Machine::append(std::size_t list, std::size_t from) {
   stack_[list] = heap.resolved(stack_[list]);
   if (!heap.is(stack_[list], Object::Kind::list)) return fail(kNotList);
+  const auto is_frame = [](Value value) { return value.tag() == Tag::frame; };
+  if (std::vector<Value>& items = heap.object(stack_[list]).items;
+      items.empty() && heap.object(stack_[list]).count == 0 &&
+      std::all_of(stack_.begin() + at(from), stack_.end(), is_frame)) {
+    items.assign(stack_.begin() + at(from), stack_.end());
+    stack_.resize(from);
+    return true;
+  }
   for (std::size_t i = from; i < stack_.size(); ++i) {
     const Value value = stack_[i].tag() == Tag::object ? rows.settled(stack_[i]) : stack_[i];
     heap.append(heap.object(stack_[list]), value);
@@ -95,7 +107,7 @@ bool Machine::make_marked(Object::Kind kind) {
   std::size_t from = 0;
   if (!take_mark(from)) return false;
   if (kind == Object::Kind::tuple) return make_tuple(stack_.size() - from);
-  stack_.insert(stack_.begin() + static_cast<std::ptrdiff_t>(from), heap.make(kind));
+  stack_.insert(stack_.begin() + at(from), heap.make(kind));
   return kind == Object::Kind::list ? append(from, from + 1) : set(from, from + 1);
 }
 

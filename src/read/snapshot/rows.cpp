@@ -94,17 +94,16 @@ trace::StackId Rows::stack_of(Value list) {
     odd.types += list.tag() != Tag::none;
     return trace::kNoStack;
   }
-  scratch_.clear();
-  bool all = true;
-  const std::uint64_t size = heap_.object(list).size();
-  for (std::uint64_t i = 0; i < size; ++i) {
-    const Value frame = heap_.object(list).at(i);
-    if (frame.tag() == Tag::frame)
-      scratch_.push_back(static_cast<trace::FrameId>(frame.index()));
-    else
-      all = false;
+  const Object& of = heap_.object(list);
+  scratch_.resize(of.size());
+  std::size_t count = 0;
+  for (std::uint64_t i = 0; i < scratch_.size(); ++i) {
+    const Value frame = of.at(i);
+    scratch_[count] = static_cast<trace::FrameId>(frame.index());
+    count += frame.tag() == Tag::frame;
   }
-  odd.types += !all;
+  odd.types += count != scratch_.size();
+  scratch_.resize(count);
   const trace::StackId id = stacks.stack(scratch_);
   heap_.replace(list, {Tag::stack, id});
   return id;
@@ -130,14 +129,23 @@ Value Rows::row_of(std::span<const Value> pairs) {
     if (key == Word::state) kind = key;
   }
   switch (kind) {
-    case Word::action: return add_event(pairs);
-    case Word::filename: return add_frame(pairs);
-    case Word::blocks: segments.emplace_back(); break;
-    case Word::state: blocks.push_back({}); break;
-    case Word::stage: marks.emplace_back(); break;
-    default: return {Tag::none, 0};
+    case Word::action:
+      return add_event(pairs);
+    case Word::filename:
+      return add_frame(pairs);
+    case Word::blocks:
+      segments.emplace_back();
+      break;
+    case Word::state:
+      blocks.push_back({});
+      break;
+    case Word::stage:
+      marks.emplace_back();
+      break;
+    default:
+      return {Tag::none, 0};
   }
-  const Value row = kind == Word::blocks  ? Value(Tag::segment, static_cast<std::int64_t>(segments.size() - 1))
+  const Value row = kind == Word::blocks ? Value(Tag::segment, static_cast<std::int64_t>(segments.size() - 1))
                     : kind == Word::state ? Value(Tag::block, static_cast<std::int64_t>(blocks.size() - 1))
                                           : Value(Tag::mark, static_cast<std::int64_t>(marks.size() - 1));
   if (kind == Word::blocks) {
@@ -153,11 +161,16 @@ void Rows::set(Value row, Value key, Value value) {
   const std::size_t at = row.index();
   value = heap_.resolved(value);
   switch (row.tag()) {
-    case Tag::event: return set_event(at, key, value);
-    case Tag::block: return set_block(blocks[at], key, value);
-    case Tag::segment: return set_segment(segments[at], key, value);
-    case Tag::mark: return set_mark(marks[at], key, value);
-    default: ++odd.changes;
+    case Tag::event:
+      return set_event(at, key, value);
+    case Tag::block:
+      return set_block(blocks[at], key, value);
+    case Tag::segment:
+      return set_segment(segments[at], key, value);
+    case Tag::mark:
+      return set_mark(marks[at], key, value);
+    default:
+      ++odd.changes;
   }
 }
 
@@ -172,7 +185,8 @@ Value Rows::add_event(std::span<const Value> pairs) {
   events.stream.push_back(streams.empty() ? stream({Tag::integer, 0}) : std::uint16_t{0});
   events.pool.push_back(pools.empty() ? pool({Tag::pair, 0}) : std::uint16_t{0});
   const std::size_t row = events.action.size() - 1;
-  for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) set_event(row, pairs[i], heap_.resolved(pairs[i + 1]));
+  for (std::size_t i = 0; i + 1 < pairs.size(); i += 2)
+    set_event(row, pairs[i], heap_.resolved(pairs[i + 1]));
   return {Tag::event, static_cast<std::int64_t>(row)};
 }
 
@@ -188,20 +202,35 @@ void Rows::set_event(std::size_t row, Value key, Value value) {
     }
     case Word::addr:
     case Word::address:
-    case Word::device_free: events.address[row] = address(value); return;
-    case Word::size: events.size[row] = bytes(value); return;
-    case Word::stream: events.stream[row] = stream(value); return;
-    case Word::time_us: events.time[row] = nanoseconds(value); return;
-    case Word::frames: events.stack[row] = stack_of(value); return;
+    case Word::device_free:
+      events.address[row] = address(value);
+      return;
+    case Word::size:
+      events.size[row] = bytes(value);
+      return;
+    case Word::stream:
+      events.stream[row] = stream(value);
+      return;
+    case Word::time_us:
+      events.time[row] = nanoseconds(value);
+      return;
+    case Word::frames:
+      events.stack[row] = stack_of(value);
+      return;
     case Word::compile_context: {
       const trace::StringId id = text(value);
       events.context[row] = heap_.strings()[id] == "N/A" ? trace::kEmptyString : id;
       return;
     }
-    case Word::user_metadata: events.metadata[row] = text(value); return;
+    case Word::user_metadata:
+      events.metadata[row] = text(value);
+      return;
     case Word::pool_id:
-    case Word::segment_pool_id: events.pool[row] = pool(value); return;
-    default: break;
+    case Word::segment_pool_id:
+      events.pool[row] = pool(value);
+      return;
+    default:
+      break;
   }
   extras.push_back({static_cast<std::uint32_t>(row), text(key), json(value)});
   if (value.tag() == Tag::object) heap_.replace(value, {Tag::text, extras.back().value});
@@ -213,9 +242,15 @@ Value Rows::add_frame(std::span<const Value> pairs) {
   for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) {
     const Value value = pairs[i + 1];
     switch (word_of(pairs[i])) {
-      case Word::name: frame.name = text(value); break;
-      case Word::filename: frame.file = text(value); break;
-      case Word::line: frame.line = integer(value); break;
+      case Word::name:
+        frame.name = text(value);
+        break;
+      case Word::filename:
+        frame.file = text(value);
+        break;
+      case Word::line:
+        frame.line = integer(value);
+        break;
       default:
         if (value.tag() == Tag::none) break;
         if (!extra.empty()) extra += "; ";
@@ -229,20 +264,38 @@ Value Rows::add_frame(std::span<const Value> pairs) {
 void Rows::set_block(MemoryBlock& block, Value key, Value value) {
   switch (word_of(key)) {
     case Word::address:
-    case Word::addr: block.address = address(value); return;
-    case Word::size: block.size = bytes(value); return;
-    case Word::requested_size: block.requested = bytes(value); return;
-    case Word::frames: block.stack = stack_of(value); return;
-    case Word::history: return set_history(block, value);
+    case Word::addr:
+      block.address = address(value);
+      return;
+    case Word::size:
+      block.size = bytes(value);
+      return;
+    case Word::requested_size:
+      block.requested = bytes(value);
+      return;
+    case Word::frames:
+      block.stack = stack_of(value);
+      return;
+    case Word::history:
+      return set_history(block, value);
     case Word::state:
       switch (word_of(value)) {
-        case Word::active_allocated: block.state = MemoryBlock::State::active; return;
+        case Word::active_allocated:
+          block.state = MemoryBlock::State::active;
+          return;
         case Word::active_pending_free:
-        case Word::active_awaiting_free: block.state = MemoryBlock::State::pending_free; return;
-        case Word::inactive: block.state = MemoryBlock::State::inactive; return;
-        default: ++odd.types; return;
+        case Word::active_awaiting_free:
+          block.state = MemoryBlock::State::pending_free;
+          return;
+        case Word::inactive:
+          block.state = MemoryBlock::State::inactive;
+          return;
+        default:
+          ++odd.types;
+          return;
       }
-    default: return;
+    default:
+      return;
   }
 }
 
@@ -280,30 +333,63 @@ void Rows::take_blocks(trace::MemorySegment& segment, Value list) {
 void Rows::set_segment(SegmentRow& segment, Value key, Value value) {
   trace::MemorySegment& of = segment.of;
   switch (word_of(key)) {
-    case Word::device: segment.device = integer(value); return;
-    case Word::address: of.address = address(value); return;
-    case Word::total_size: of.size = bytes(value); return;
-    case Word::allocated_size: of.allocated = bytes(value); return;
-    case Word::active_size: of.active = bytes(value); return;
-    case Word::requested_size: of.requested = bytes(value); return;
-    case Word::stream: of.stream = stream(value); return;
-    case Word::segment_type: of.large = word_of(value) == Word::large; return;
+    case Word::device:
+      segment.device = integer(value);
+      return;
+    case Word::address:
+      of.address = address(value);
+      return;
+    case Word::total_size:
+      of.size = bytes(value);
+      return;
+    case Word::allocated_size:
+      of.allocated = bytes(value);
+      return;
+    case Word::active_size:
+      of.active = bytes(value);
+      return;
+    case Word::requested_size:
+      of.requested = bytes(value);
+      return;
+    case Word::stream:
+      of.stream = stream(value);
+      return;
+    case Word::segment_type:
+      of.large = word_of(value) == Word::large;
+      return;
     case Word::segment_pool_id:
-    case Word::pool_id: of.pool = pool(value); return;
-    case Word::is_expandable: of.expandable = integer(value) != 0; return;
-    case Word::frames: of.stack = stack_of(value); return;
-    case Word::blocks: return take_blocks(of, value);
-    default: return;
+    case Word::pool_id:
+      of.pool = pool(value);
+      return;
+    case Word::is_expandable:
+      of.expandable = integer(value) != 0;
+      return;
+    case Word::frames:
+      of.stack = stack_of(value);
+      return;
+    case Word::blocks:
+      return take_blocks(of, value);
+    default:
+      return;
   }
 }
 
 void Rows::set_mark(trace::MemoryMark& mark, Value key, Value value) {
   switch (word_of(key)) {
-    case Word::stage: mark.begin = word_of(value) == Word::START; return;
-    case Word::name: mark.name = text(value); return;
-    case Word::device: mark.device = integer(value); return;
-    case Word::time_us: mark.time = nanoseconds(value); return;
-    default: return;
+    case Word::stage:
+      mark.begin = word_of(value) == Word::START;
+      return;
+    case Word::name:
+      mark.name = text(value);
+      return;
+    case Word::device:
+      mark.device = integer(value);
+      return;
+    case Word::time_us:
+      mark.time = nanoseconds(value);
+      return;
+    default:
+      return;
   }
 }
 

@@ -37,7 +37,8 @@ bool is_json_snapshot(std::string_view head) {
 void add_losses(trace::Reading& reading, const ByteSource& source, const DocumentEnd& end) {
   reading.losses = source.fault_count;
   reading.lost_bytes = source.lost_bytes;
-  for (const ByteFault& fault : source.faults) describe(reading.first_losses, {fault.offset, fault.bytes, fault.reason});
+  for (const ByteFault& fault : source.faults)
+    describe(reading.first_losses, {fault.offset, fault.bytes, fault.reason});
   if (end.whole) return;
   ++reading.losses;
   reading.complete = false;
@@ -68,8 +69,8 @@ Result<ParsedFile> parse_snapshot(const std::string& path, ByteSource& source, s
   file.rank.path = path;
   reading.format = "memory snapshot";
   Machine machine(file.words[0].strings);
-  const auto end = is_pickle(head) ? read_pickle(source, machine, progress)
-                                   : read_json(source, machine, progress);
+  const auto end =
+      is_pickle(head) ? read_pickle(source, machine, progress) : read_json(source, machine, progress);
   if (!end) return Error{end.error().message, path, end.error().byte};
   add_losses(reading, source, *end);
   if (!assemble(machine, snapshot)) {

@@ -1,6 +1,7 @@
 #include "read/snapshot/stacks.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "base/key_hash.h"
 
@@ -27,8 +28,8 @@ void Stacks::keep(std::vector<Slot>& slots, std::size_t at, std::uint32_t hash, 
 }
 
 trace::FrameId Stacks::frame(const trace::Frame& frame) {
-  const auto hash =
-      static_cast<std::uint32_t>(hash_of_all(process_hash_seed(), frame.name, frame.file, frame.extra, frame.line));
+  const auto hash = static_cast<std::uint32_t>(
+      hash_of_all(process_hash_seed(), frame.name, frame.file, frame.extra, frame.line));
   std::vector<trace::Frame>& frames = table_.frames;
   const std::size_t at = find(frame_slots_, hash, [&](std::uint32_t id) { return frames[id] == frame; });
   if (frame_slots_[at].id != 0) return frame_slots_[at].id - 1;
@@ -39,13 +40,11 @@ trace::FrameId Stacks::frame(const trace::Frame& frame) {
 
 trace::StackId Stacks::stack(std::span<const trace::FrameId> frames) {
   if (frames.empty()) return trace::kNoStack;
-  HashSeed seed = process_hash_seed();
-  for (const trace::FrameId frame : frames)
-    seed.start = folded_product(seed.start ^ (std::uint64_t{frame} + 1), seed.factor);
-  const auto hash = static_cast<std::uint32_t>(seed.start ^ seed.start >> 32);
-  const std::size_t at = find(stack_slots_, hash, [&](std::uint32_t id) {
-    return std::ranges::equal(table_[id], frames);
-  });
+  const std::string_view bytes(reinterpret_cast<const char*>(frames.data()), frames.size_bytes());
+  const std::uint64_t full = hash_of(bytes, process_hash_seed());
+  const auto hash = static_cast<std::uint32_t>(full ^ full >> 32);
+  const std::size_t at =
+      find(stack_slots_, hash, [&](std::uint32_t id) { return std::ranges::equal(table_[id], frames); });
   if (stack_slots_[at].id != 0) return stack_slots_[at].id - 1;
   table_.of_stacks.insert(table_.of_stacks.end(), frames.begin(), frames.end());
   table_.ends.push_back(table_.of_stacks.size());
