@@ -159,14 +159,15 @@ def check_forms(program, folder):
 
 def check_cuts(program, folder):
     """A file that was cut off anywhere is answered or refused with a sentence."""
-    with open(f"{folder}/1.pickle", "rb") as file:
+    with open(f"{folder}/20.pickle", "rb") as file:
         content = file.read()
     faults = []
     for i in range(1, 20):
         with open(f"{folder}/cut.pickle", "wb") as file:
             file.write(content[: len(content) * i // 20])
         done = subprocess.run([program, "show", "memory_summary", f"{folder}/cut.pickle"], capture_output=True, text=True, timeout=60)
-        if done.returncode < 0 or "early" not in done.stdout + done.stderr:
+        said = done.stdout + done.stderr
+        if done.returncode < 0 or not ("ends early" in said or "ends before its first" in said):
             faults.append(f"cut at {i}/20: exit code {done.returncode}, {done.stdout[-300:]}{done.stderr[-300:]}")
     return faults
 

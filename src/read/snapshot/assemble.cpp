@@ -47,6 +47,7 @@ class Assembly {
       return false;
     }
     for (auto& [number, device] : devices_) {
+      if (device.segments.empty() && device.events.count() == 0) continue;
       device.number = number;
       out_.devices.push_back(std::move(device));
     }
