@@ -9,8 +9,6 @@ constexpr std::size_t kMaxDepth = 1000;  // marks; a snapshot needs 8
 constexpr std::size_t kMaxStack = std::size_t{1} << 28;
 constexpr std::size_t kMaxRows = std::size_t{1} << 31;
 
-std::ptrdiff_t at(std::size_t index) { return static_cast<std::ptrdiff_t>(index); }
-
 constexpr const char* kNoMark = "closes something that was not opened";
 constexpr const char* kNotList = "appends to something that is not a list";
 constexpr const char* kNotDict = "sets a key of something that is not a dict";
@@ -19,12 +17,12 @@ constexpr const char* kNotDict = "sets a key of something that is not a dict";
 
 bool Machine::mark() {
   if (marks_.size() == kMaxDepth) return fail("is nested more than 1,000 levels deep, a snapshot 8");
-  marks_.push_back(stack_.size());
+  marks_.push_back(stack.size());
   return true;
 }
 
 bool Machine::has_room() {
-  if (!heap.full() && stack_.size() < kMaxStack && rows.events.action.size() < kMaxRows) return true;
+  if (!heap.full() && stack.size() < kMaxStack && rows.events.action.size() < kMaxRows) return true;
   return fail("holds more objects than can be told apart");
 }
 
@@ -36,28 +34,28 @@ bool Machine::take_mark(std::size_t& from) {
 }
 
 bool Machine::append(std::size_t list, std::size_t from) {
-  stack_[list] = heap.resolved(stack_[list]);
-  if (!heap.is(stack_[list], Object::Kind::list)) return fail(kNotList);
+  stack[list] = heap.resolved(stack[list]);
+  if (!heap.is(stack[list], Object::Kind::list)) return fail(kNotList);
   const auto is_frame = [](Value value) { return value.tag() == Tag::frame; };
-  if (std::vector<Value>& items = heap.object(stack_[list]).items;
-      items.empty() && heap.object(stack_[list]).count == 0 &&
-      std::all_of(stack_.begin() + at(from), stack_.end(), is_frame)) {
-    items.assign(stack_.begin() + at(from), stack_.end());
-    stack_.resize(from);
+  const std::span<Value> values = stack.above(from);
+  Object& of = heap.object(stack[list]);
+  if (of.size() == 0 && std::ranges::all_of(values, is_frame)) {
+    of.items.assign(values.begin(), values.end());
+    stack.shrink(from);
     return true;
   }
-  for (std::size_t i = from; i < stack_.size(); ++i) {
-    const Value value = stack_[i].tag() == Tag::object ? rows.settled(stack_[i]) : stack_[i];
-    heap.append(heap.object(stack_[list]), value);
+  for (std::size_t i = from; i < stack.size(); ++i) {
+    const Value value = stack[i].tag() == Tag::object ? rows.settled(stack[i]) : stack[i];
+    heap.append(heap.object(stack[list]), value);
   }
-  stack_.resize(from);
+  stack.shrink(from);
   return true;
 }
 
 bool Machine::set(std::size_t dict, std::size_t from) {
-  if ((stack_.size() - from) % 2 != 0) return fail("gives a dict a key without a value");
-  const Value target = stack_[dict] = heap.resolved(stack_[dict]);
-  const std::span<Value> pairs = std::span(stack_).subspan(from);
+  if ((stack.size() - from) % 2 != 0) return fail("gives a dict a key without a value");
+  const Value target = stack[dict] = heap.resolved(stack[dict]);
+  const std::span<Value> pairs = stack.above(from);
   if (target.tag() == Tag::event || target.tag() == Tag::block || target.tag() == Tag::segment ||
       target.tag() == Tag::mark) {
     for (std::size_t i = 0; i < pairs.size(); i += 2) rows.set(target, pairs[i], pairs[i + 1]);
@@ -69,7 +67,7 @@ bool Machine::set(std::size_t dict, std::size_t from) {
     const Value row =
         heap.object(target).items.empty() && pairs.size() > 2 ? rows.row_of(pairs) : Value(Tag::none, 0);
     if (row.tag() != Tag::none) {
-      stack_[dict] = heap.replace(target, row);
+      stack[dict] = heap.replace(target, row);
     } else {
       for (Value& value : pairs)
         if (value.tag() == Tag::object) value = rows.settled(value);
@@ -77,7 +75,7 @@ bool Machine::set(std::size_t dict, std::size_t from) {
       items.insert(items.end(), pairs.begin(), pairs.end());
     }
   }
-  stack_.resize(from);
+  stack.shrink(from);
   return true;
 }
 
@@ -88,7 +86,7 @@ bool Machine::append_marked() {
 }
 
 bool Machine::append_one() {
-  const std::size_t size = stack_.size();
+  const std::size_t size = stack.size();
   return size >= 2 ? append(size - 2, size - 1) : fail(kNotList);
 }
 
@@ -99,47 +97,51 @@ bool Machine::set_marked() {
 }
 
 bool Machine::set_one() {
-  const std::size_t size = stack_.size();
+  const std::size_t size = stack.size();
   return size >= 3 ? set(size - 3, size - 2) : fail(kNotDict);
 }
 
 bool Machine::make_marked(Object::Kind kind) {
   std::size_t from = 0;
   if (!take_mark(from)) return false;
-  if (kind == Object::Kind::tuple) return make_tuple(stack_.size() - from);
-  stack_.insert(stack_.begin() + at(from), heap.make(kind));
+  if (kind == Object::Kind::tuple) return make_tuple(stack.size() - from);
+  push({Tag::none, 0});
+  const std::span<Value> values = stack.above(from);
+  std::shift_right(values.begin(), values.end(), 1);
+  values[0] = heap.make(kind);
   return kind == Object::Kind::list ? append(from, from + 1) : set(from, from + 1);
 }
 
 bool Machine::make_tuple(std::size_t count) {
-  if (stack_.size() < count) return fail("makes a tuple of more values than there are");
-  const std::size_t from = stack_.size() - count;
+  if (stack.size() < count) return fail("makes a tuple of more values than there are");
+  const std::size_t from = stack.size() - count;
   Value tuple;
   if (count == 2) {
-    tuple = heap.make_pair(stack_[from], stack_[from + 1]);
+    tuple = heap.make_pair(stack[from], stack[from + 1]);
   } else {
     tuple = heap.make(Object::Kind::tuple);
-    for (std::size_t i = from; i < stack_.size(); ++i) heap.object(tuple).items.push_back(stack_[i]);
+    for (std::size_t i = from; i < stack.size(); ++i) heap.object(tuple).items.push_back(stack[i]);
   }
-  stack_.resize(from);
+  stack.shrink(from);
   push(tuple);
   return true;
 }
 
 bool Machine::reduce() {
-  const std::size_t size = stack_.size();
-  if (size < 2 || stack_[size - 2].tag() != Tag::restore_type_tag ||
-      !heap.is(stack_[size - 1], Object::Kind::tuple) || heap.object(stack_[size - 1]).items.empty())
+  const std::size_t size = stack.size();
+  if (size < 2 || stack[size - 2].tag() != Tag::restore_type_tag ||
+      !heap.is(stack[size - 1], Object::Kind::tuple) || heap.object(stack[size - 1]).items.empty())
     return fail("calls something other than restore_type_tag");
-  const Value first = heap.object(stack_[size - 1]).items.front();
-  stack_.resize(size - 2);
+  const Value first = heap.object(stack[size - 1]).items.front();
+  stack.shrink(size - 2);
   push(first);
   return true;
 }
 
 bool Machine::memoize(std::uint64_t index) {
-  if (stack_.empty()) return fail("has nothing to put into the memo");
-  return heap.memoize(index, stack_.back()) || fail("puts something far beyond the end of the memo");
+  if (stack.empty()) return fail("has nothing to put into the memo");
+  return heap.memoize(index, stack[stack.size() - 1]) ||
+         fail("puts something far beyond the end of the memo");
 }
 
 void Machine::close() {
@@ -147,18 +149,18 @@ void Machine::close() {
     const std::size_t from = marks_.back();
     const bool outermost = marks_.size() == 1;
     if (from == 0) break;
-    const Value below = heap.resolved(stack_[from - 1]);
+    const Value below = heap.resolved(stack[from - 1]);
     if (heap.is(below, Object::Kind::list)) {
       append_marked();
     } else if (outermost) {
-      stack_.resize(stack_.size() - (stack_.size() - from) % 2);
+      stack.shrink(stack.size() - (stack.size() - from) % 2);
       set_marked();
     } else {  // half a row
       marks_.pop_back();
-      stack_.resize(from - 1);
+      stack.shrink(from - 1);
     }
   }
-  if (!stack_.empty()) stack_.resize(1);
+  if (!stack.empty()) stack.shrink(1);
 }
 
 }  // namespace stepscope::read

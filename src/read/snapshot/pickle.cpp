@@ -66,7 +66,7 @@ class Pickle {
     return true;
   }
 
-  bool step() {
+  [[gnu::always_inline]] bool step() {
     using Kind = Object::Kind;
     switch (op_) {
       case Op::binget:
@@ -147,7 +147,7 @@ class Pickle {
         return machine_.reduce();
       case Op::stop:
         stopped_ = true;
-        return machine_.depth() > 0 || refuse("ends before it holds anything");
+        return !machine_.stack.empty() || refuse("ends before it holds anything");
       default:
         return refuse_opcode();
     }
@@ -155,18 +155,22 @@ class Pickle {
 
   /// Nine in ten bytes of a file are the memo's indices of frames, one after the other.
   bool recall_more() {
+    constexpr std::size_t kAtOnce = 4096;
     const char* p = bytes_.at();
-    for (const char* const last = bytes_.end() - 5; p < last;) {
-      const auto op = static_cast<Op>(*p);
-      if (op != Op::binget && op != Op::long_binget) break;
-      const bool is_long = op == Op::long_binget;
-      const std::uint64_t index = is_long ? load<std::uint32_t>(p + 1) : load<std::uint8_t>(p + 1);
-      if (!machine_.recall(index)) {
-        op_ = op;
-        begin_ = bytes_.offset() + (p - bytes_.at());
-        return false;
+    for (bool more = true; more;) {
+      Value* to = machine_.stack.room(kAtOnce);
+      const Value* const full = to + kAtOnce;
+      const char* const last = bytes_.end() - 5;
+      for (more = false; p < last && to < full; ++to) {
+        const auto op = static_cast<Op>(*p);
+        const bool is_long = op == Op::long_binget;
+        if (!is_long && op != Op::binget) break;
+        const std::uint64_t index = is_long ? load<std::uint32_t>(p + 1) : load<std::uint8_t>(p + 1);
+        if (!machine_.heap.recall(index, *to)) break;  // said when this opcode is run alone
+        p += is_long ? 5 : 2;
+        more = to + 1 == full;
       }
-      p += is_long ? 5 : 2;
+      machine_.stack.took(to);
     }
     bytes_.go(p);
     return true;

@@ -42,7 +42,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   for (const trace::FrameId frame : parsed->snapshot->stacks.of_stacks)
     CHECK(frame < parsed->snapshot->stacks.frames.size());
-  for (const trace::MemoryOfDevice& device : parsed->snapshot->devices) check_device(*parsed->snapshot, device);
+  for (const trace::MemoryOfDevice& device : parsed->snapshot->devices)
+    check_device(*parsed->snapshot, device);
   trace::Trace trace;
   read::seal(trace, std::move(*parsed), 1);
   test::check_analyses(trace);
