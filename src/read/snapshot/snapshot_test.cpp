@@ -3,14 +3,20 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 
 #include "read/foreign.h"
+#include "read/open.h"
 #include "read/snapshot/pickled_for_test.h"
 #include "trace/trace.h"
 
 namespace stepscope::read {
 namespace {
 
+namespace fs = std::filesystem;
 using namespace std::string_literals;
 using test::block;
 using test::dict;
@@ -191,6 +197,63 @@ TEST(Snapshot, Recognised) {
     ASSERT_TRUE(error) << words;
     EXPECT_NE(error->message.find(words), std::string::npos) << error->message;
   }
+}
+
+/// A folder with these files, removed at the end.
+class Folder {
+ public:
+  Folder(std::initializer_list<std::pair<std::string_view, std::string>> files)
+      : path_(fs::temp_directory_path() / fmt::format("stepscope_snapshot_{}", getpid())) {
+    fs::create_directory(path_);
+    for (const auto& [name, content] : files) std::ofstream(path_ / name, std::ios::binary) << content;
+  }
+  ~Folder() { fs::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  std::string path() const { return path_.string(); }
+
+ private:
+  fs::path path_;
+};
+
+constexpr const char* kRecording =
+    R"({"schemaVersion": 1, "traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 1}]})";
+
+TEST(Snapshot, InFolders) {
+  const Folder folder(
+      {{"mem.pickle", small_snapshot()}, {"weights.pickle", pickled(list({text("a")}))}, {"more.pkl", "x"}});
+  const std::string paths[] = {folder.path()};
+  const auto trace = open(paths);
+  ASSERT_TRUE(trace.ok()) << trace.error().text();
+  ASSERT_EQ(trace->ranks.size(), 1u);
+  EXPECT_NE(trace->ranks[0].snapshot, nullptr);
+  EXPECT_EQ(trace->ranks[0].reading.events, 3);
+  EXPECT_TRUE(trace->unread.empty());
+  const std::string named[] = {folder.path() + "/weights.pickle"};
+  EXPECT_NE(open(named).error().message.find("no memory snapshot"), std::string::npos);
+}
+
+TEST(Snapshot, BelongsToTheRankThatItsNameSays) {
+  const Folder folder(
+      {{"rank0.json", kRecording}, {"rank1.json", kRecording}, {"rank1_mem.pickle", small_snapshot()}});
+  const std::string paths[] = {folder.path()};
+  const auto trace = open(paths);
+  ASSERT_TRUE(trace.ok()) << trace.error().text();
+  ASSERT_EQ(trace->ranks.size(), 2u);
+  EXPECT_EQ(trace->ranks[0].snapshot, nullptr);
+  ASSERT_NE(trace->ranks[1].snapshot, nullptr);
+  EXPECT_EQ(trace->text(trace->ranks[1].snapshot->stacks.frames[0].name), "step");
+  EXPECT_EQ(trace->companions.at(0).rank, 1);
+}
+
+TEST(Snapshot, BelongsToTheOnlyRank) {
+  const Folder folder({{"trace.json", kRecording}, {"mem.pickle", small_snapshot()}});
+  const std::string paths[] = {folder.path()};
+  const auto trace = open(paths);
+  ASSERT_TRUE(trace.ok()) << trace.error().text();
+  ASSERT_EQ(trace->ranks.size(), 1u);
+  EXPECT_NE(trace->ranks[0].snapshot, nullptr);
+  EXPECT_EQ(trace->ranks[0].events.size(), 1u);
 }
 
 }  // namespace
