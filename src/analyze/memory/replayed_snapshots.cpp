@@ -21,16 +21,15 @@ constexpr std::string_view kHistory = "torch.cuda.memory._record_memory_history(
 std::string of_overflow(const trace::Snapshot& snapshot, const AllocatorReplay& replay) {
   const std::int64_t events = replay.device().events.count();
   constexpr std::int64_t kUsualRing = 100'000;
+  constexpr std::string_view kRemedy =
+      "Record with a larger max_entries of torch.cuda.memory._record_memory_history(), or dump earlier.";
   if (snapshot.overflowed)
+    return fmt::format("The recorder had room for {} events and dropped those before the first one kept. {}",
+                       count(snapshot.max_events > 0 ? snapshot.max_events : events), kRemedy);
+  if (!snapshot.has_overflow && replay.unmatched_frees > 0 && events > 0 && events % kUsualRing == 0)
     return fmt::format(
-        "The recorder dropped the events before the first of the {} that it kept: it had no more room. "
-        "Record with {}, or dump earlier.",
-        count(events), kHistory);
-  if (!snapshot.has_overflow && replay.unmatched_frees > 0 && events % kUsualRing == 0)
-    return fmt::format(
-        "Exactly {} events are kept and some free older memory: earlier events were probably dropped. "
-        "Record with {}.",
-        count(events), kHistory);
+        "Exactly {} events are kept and some free older memory: earlier events were probably dropped. {}",
+        count(events), kRemedy);
   return "";
 }
 

@@ -82,23 +82,23 @@ bool Machine::set(std::size_t dict, std::size_t from) {
 bool Machine::append_marked() {
   std::size_t from = 0;
   if (!take_mark(from)) return false;
-  return from > 0 ? append(from - 1, from) : fail(kNotList);
+  return from > floor() ? append(from - 1, from) : fail(kNotList);
 }
 
 bool Machine::append_one() {
   const std::size_t size = stack.size();
-  return size >= 2 ? append(size - 2, size - 1) : fail(kNotList);
+  return reachable() >= 2 ? append(size - 2, size - 1) : fail(kNotList);
 }
 
 bool Machine::set_marked() {
   std::size_t from = 0;
   if (!take_mark(from)) return false;
-  return from > 0 ? set(from - 1, from) : fail(kNotDict);
+  return from > floor() ? set(from - 1, from) : fail(kNotDict);
 }
 
 bool Machine::set_one() {
   const std::size_t size = stack.size();
-  return size >= 3 ? set(size - 3, size - 2) : fail(kNotDict);
+  return reachable() >= 3 ? set(size - 3, size - 2) : fail(kNotDict);
 }
 
 bool Machine::make_marked(Object::Kind kind) {
@@ -113,7 +113,7 @@ bool Machine::make_marked(Object::Kind kind) {
 }
 
 bool Machine::make_tuple(std::size_t count) {
-  if (stack.size() < count) return fail("makes a tuple of more values than there are");
+  if (reachable() < count) return fail("makes a tuple of more values than there are");
   const std::size_t from = stack.size() - count;
   Value tuple;
   if (count == 2) {
@@ -129,7 +129,7 @@ bool Machine::make_tuple(std::size_t count) {
 
 bool Machine::reduce() {
   const std::size_t size = stack.size();
-  if (size < 2 || stack[size - 2].tag() != Tag::restore_type_tag ||
+  if (reachable() < 2 || stack[size - 2].tag() != Tag::restore_type_tag ||
       !heap.is(stack[size - 1], Object::Kind::tuple) || heap.object(stack[size - 1]).items.empty())
     return fail("calls something other than restore_type_tag");
   const Value first = heap.object(stack[size - 1]).items.front();
@@ -139,7 +139,7 @@ bool Machine::reduce() {
 }
 
 bool Machine::memoize(std::uint64_t index) {
-  if (stack.empty()) return fail("has nothing to put into the memo");
+  if (reachable() == 0) return fail("has nothing to put into the memo");
   return heap.memoize(index, stack[stack.size() - 1]) ||
          fail("puts something far beyond the end of the memo");
 }
@@ -147,16 +147,19 @@ bool Machine::memoize(std::uint64_t index) {
 void Machine::close() {
   while (!marks_.empty()) {
     const std::size_t from = marks_.back();
-    const bool outermost = marks_.size() == 1;
-    if (from == 0) break;
+    marks_.pop_back();
+    if (from == floor()) {
+      stack.shrink(from);
+      continue;
+    }
+    const bool outermost = marks_.empty();
     const Value below = heap.resolved(stack[from - 1]);
     if (heap.is(below, Object::Kind::list)) {
-      append_marked();
+      append(from - 1, from);
     } else if (outermost) {
       stack.shrink(stack.size() - (stack.size() - from) % 2);
-      set_marked();
+      set(from - 1, from);
     } else {  // half a row
-      marks_.pop_back();
       stack.shrink(from - 1);
     }
   }

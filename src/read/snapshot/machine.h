@@ -85,6 +85,9 @@ class Machine {
     reason_ = reason;
     return false;
   }
+  /// No operation reaches below the last mark.
+  std::size_t floor() const { return marks_.empty() ? 0 : marks_.back(); }
+  std::size_t reachable() const { return stack.size() - floor(); }
   bool take_mark(std::size_t& from);
   bool append(std::size_t list, std::size_t from);
   bool set(std::size_t dict, std::size_t from);

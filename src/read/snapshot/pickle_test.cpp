@@ -119,6 +119,7 @@ TEST(Pickle, HostileClaims) {
   EXPECT_NE(extra_of(with_extra("e")).find("the opcode APPENDS"), std::string::npos);
   EXPECT_NE(extra_of(pickled("a")).find("the opcode APPEND"), std::string::npos);
   EXPECT_NE(extra_of(pickled("}K\1s")).find("the opcode SETITEM"), std::string::npos);
+  EXPECT_NE(extra_of(pickled("](}(K\1s")).find("the opcode SETITEM"), std::string::npos);  // across a mark
   EXPECT_NE(extra_of(pickled("")).find("ends before it holds anything"), std::string::npos);
   EXPECT_NE(extra_of("\x80\x09.").find("protocol 9"), std::string::npos);
 }
