@@ -50,17 +50,54 @@ inline constexpr std::int64_t kMaxInside = std::int64_t{1} << 59;  ///< integers
   WORD(addr) \
   WORD(address) \
   WORD(size) \
-  WORD(stream) WORD(time_us) WORD(frames) WORD(device_free) WORD(compile_context) WORD(user_metadata) \
-      WORD(pool_id) WORD(segment_pool_id) WORD(name) WORD(filename) WORD(line) WORD(device) WORD(total_size) \
-          WORD(allocated_size) WORD(active_size) WORD(requested_size) WORD(segment_type) WORD(is_expandable) \
-              WORD(blocks) WORD(state) WORD(history) WORD(real_size) WORD(stage) WORD(segments) \
-                  WORD(device_traces) WORD(allocator_settings) WORD(external_annotations) \
-                      WORD(trace_alloc_overflowed) WORD(trace_alloc_max_entries) WORD(active_allocated) \
-                          WORD(active_pending_free) WORD(active_awaiting_free) WORD(inactive) WORD(large) \
-                              WORD(small) WORD(START) WORD(END) WORD(alloc) WORD(free_requested) \
-                                  WORD(free_completed) WORD(segment_alloc) WORD(segment_free) \
-                                      WORD(segment_map) WORD(segment_unmap) WORD(oom) WORD(snapshot) \
-                                          WORD(annotate) WORD(user_defined)
+  WORD(stream) \
+  WORD(time_us) \
+  WORD(frames) \
+  WORD(device_free) \
+  WORD(compile_context) \
+  WORD(user_metadata) \
+  WORD(pool_id) \
+  WORD(segment_pool_id) \
+  WORD(name) \
+  WORD(filename) \
+  WORD(line) \
+  WORD(device) \
+  WORD(total_size) \
+  WORD(allocated_size) \
+  WORD(active_size) \
+  WORD(requested_size) \
+  WORD(segment_type) \
+  WORD(is_expandable) \
+  WORD(blocks) \
+  WORD(state) \
+  WORD(history) \
+  WORD(real_size) \
+  WORD(stage) \
+  WORD(segments) \
+  WORD(device_traces) \
+  WORD(allocator_settings) \
+  WORD(external_annotations) \
+  WORD(trace_alloc_overflowed) \
+  WORD(trace_alloc_max_entries) \
+  WORD(active_allocated) \
+  WORD(active_pending_free) \
+  WORD(active_awaiting_free) \
+  WORD(inactive) \
+  WORD(large) \
+  WORD(small) \
+  WORD(START) \
+  WORD(END) \
+  WORD(alloc) \
+  WORD(free_requested) \
+  WORD(free_completed) \
+  WORD(segment_alloc) \
+  WORD(segment_free) \
+  WORD(segment_map) \
+  WORD(segment_unmap) \
+  WORD(oom) \
+  WORD(snapshot) \
+  WORD(annotate) \
+  WORD(user_defined)
 
 enum class Word : trace::StringId {
   none,
