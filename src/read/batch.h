@@ -12,6 +12,7 @@
 #include "base/key_hash.h"
 #include "base/memory.h"
 #include "read/losses.h"
+#include "trace/snapshot.h"
 #include "trace/trace.h"
 
 namespace stepscope::read {
@@ -170,6 +171,7 @@ struct ParsedFile {
   trace::Rank rank;  ///< head and counts; no events yet
   std::vector<Batch> batches;
   std::vector<Vocabulary> words;
+  std::shared_ptr<trace::Snapshot> snapshot;  ///< of its allocator, with ids of words[0]; may be null
 };
 
 /// Appends the file as a rank of `trace`: remaps ids in block order (so that the thread count changes

@@ -14,11 +14,13 @@
 #include <utility>
 
 #include "base/byte_source.h"
+#include "base/text.h"
 #include "read/execution_trace/execution_trace.h"
 #include "read/foreign.h"
 #include "read/merged/file.h"
 #include "read/merged/restore.h"
 #include "read/recording_text.h"
+#include "read/snapshot/snapshot.h"
 #include "record/recording.h"
 #include "record/text/worker_files.h"
 
@@ -64,6 +66,13 @@ Result<Parsed> parse_merged(const std::string& path, MergedFile merged, const Ki
   return first_error ? *first_error : Error{"holds no rank: none of its sources is a rank's trace", path};
 }
 
+/// Folders hold many pickles; only memory snapshots are recordings.
+bool is_other_pickle(const std::string& path) {
+  if (!has(path, ".pickle") && !path.ends_with(".pkl")) return false;
+  auto source = open_bytes(path);
+  return source && !is_snapshot(peek(*source, kHead));
+}
+
 using Identity = std::pair<dev_t, ino_t>;
 
 /// Device and inode of the file that a path leads to; nothing if it leads nowhere.
@@ -83,7 +92,8 @@ std::vector<std::string> files_below(const std::string& directory,
     const bool link = it->is_symlink(unknown);
     const fs::file_status leads_to = it->status(unknown);
     if ((fs::is_regular_file(leads_to) || (link && !fs::exists(leads_to))) && fits(it->path()) &&
-        !record::is_workers(it->path().string()) && !record::is_later_cycle(it->path().string()))
+        !record::is_workers(it->path().string()) && !record::is_later_cycle(it->path().string()) &&
+        !is_other_pickle(it->path().string()))
       found.emplace_back(link, it->path().string());
   }
   std::sort(found.begin(), found.end());
@@ -145,7 +155,7 @@ Result<std::vector<std::string>> files_of(std::span<const std::string> paths,
       return Error{"cannot be opened: " + error.message(), path};
     const std::vector<std::string> found = files_below(path, fits);
     if (found.empty())
-      return Error{"no trace file (*.json, *.json.gz, *.stepscope) is below this directory", path};
+      return Error{"no trace file (*.json, *.json.gz, *.stepscope, *.pickle) is below this directory", path};
     files.insert(files.end(), found.begin(), found.end());
   }
   return files;
@@ -191,6 +201,13 @@ Result<Parsed> parse_file(const std::string& path, const KinetoOptions& options)
         path};
   if (is_execution_trace(head)) return execution_trace_alone(path == "-" ? "standard input" : path);
   if (const auto error = foreign_error(head, path)) return *error;
+  if (is_pickle(head) || is_snapshot(head)) {
+    auto file = parse_snapshot(path, **source, head, options.progress);
+    if (!file) return file.error();
+    Parsed parsed;
+    parsed.files.push_back(std::move(*file));
+    return parsed;
+  }
   if (head.starts_with(kMergedStart)) {
     auto merged = MergedFile::open(path);
     if (!merged) return merged.error();

@@ -13,12 +13,14 @@
 namespace stepscope::read {
 
 /// Endings of files that can be read, and of files that can be merged.
-inline constexpr std::string_view kReadable[] = {".json", ".json.gz", ".stepscope"};
+inline constexpr std::string_view kReadable[] = {".json",   ".json.gz",   ".stepscope",
+                                                 ".pickle", ".pickle.gz", ".pkl"};
 inline constexpr std::string_view kMergeable[] = {".json", ".json.gz", ".pfw", ".pfw.gz", ".stepscope"};
 
 /// The files named; a directory is replaced by the files below it with one of these endings, in path order.
 /// Below a directory, a link to another of its files is left out; a dangling link stays, to be reported
-/// missing. Recordings of data loader workers are left out too: they are read with that of their process.
+/// missing. Pickles there that are no memory snapshots are left out. Recordings of data loader workers are
+/// left out too: they are read with that of their process.
 Result<std::vector<std::string>> files_of(std::span<const std::string> paths,
                                           std::span<const std::string_view> endings);
 

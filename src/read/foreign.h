@@ -14,8 +14,8 @@ namespace stepscope::read {
 /// the id first. Some versions write a "[" before the first.
 bool is_dftracer(std::string_view head);
 
-/// An Error with the remedy if a file that begins with `head` is a Perfetto trace, JSON Lines, or text in
-/// UTF-16 or UTF-32.
+/// An Error with the remedy if a file that begins with `head` is a Perfetto trace, JSON Lines, text in
+/// UTF-16 or UTF-32, compressed with zstd, a pointer of Git LFS, or a page of memory_viz.
 std::optional<Error> foreign_error(std::string_view head, const std::string& path);
 
 }  // namespace stepscope::read

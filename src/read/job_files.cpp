@@ -9,6 +9,7 @@
 #include "read/execution_trace/execution_trace.h"
 #include "read/merged/file.h"
 #include "read/rank_numbers.h"
+#include "read/snapshot/snapshot.h"
 #include "record/recording.h"
 
 namespace stepscope::read {
@@ -35,9 +36,9 @@ bool is_other_json(std::string_view head) {
   constexpr std::string_view kMembers[] = {"\"traceEvents\"",     "\"ph\"",
                                            "\"schemaVersion\"",   "\"deviceProperties\"",
                                            "\"distributedInfo\"", "\"stepscope.merge\""};
-  return !is_execution_trace(head) && std::ranges::none_of(kMembers, [&](std::string_view member) {
-    return head.find(member) != std::string_view::npos;
-  });
+  return !is_execution_trace(head) && !is_snapshot(head) &&
+         std::ranges::none_of(
+             kMembers, [&](std::string_view member) { return head.find(member) != std::string_view::npos; });
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "read/not_recorded.h"
 #include "read/rank_numbers.h"
 #include "read/runs.h"
+#include "read/snapshot/attach_snapshots.h"
 
 namespace stepscope::read {
 namespace {
@@ -80,6 +81,7 @@ Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions&
   if (trace.ranks.empty() && first_error && !is_enough) return *first_error;
   if (trace.ranks.empty() && !is_enough) return execution_trace_alone(execution_traces.front());
   trace.unread = std::move(unread);
+  attach_snapshots(trace);
   if (left_out > 0) trace.notes.push_back(note_left_out(left_out));
   if (options.ranks.empty())
     if (auto error = choose_run(trace, options.run)) return *std::move(error);

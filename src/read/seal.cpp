@@ -12,6 +12,7 @@
 #include "read/kineto/absurd_durations.h"
 #include "read/kineto/halves.h"
 #include "read/row_order.h"
+#include "read/snapshot/snapshot.h"
 
 namespace stepscope::read {
 namespace {
@@ -354,6 +355,10 @@ void seal(trace::Trace& trace, ParsedFile file, unsigned threads) {
   parallel_for(rank.tracks.size(), threads,
                [&](std::size_t t) { sort_track(row_order, rank, rank.tracks[t]); });
   find_times(rank);
+  if (file.snapshot) {
+    renumber(*file.snapshot, words[0].strings, trace.strings);
+    rank.snapshot = std::move(file.snapshot);
+  }
   trace.ranks.push_back(std::move(rank));
 }
 

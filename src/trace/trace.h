@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,8 @@
 #include "trace/values.h"
 
 namespace stepscope::trace {
+
+struct Snapshot;
 
 /// One time line of the file: a host thread, a device stream, or another track of the file.
 struct Track {
@@ -149,6 +152,7 @@ struct Rank {
   std::int64_t last_end =
       kNoTime;          ///< end of the last row of a host thread, else of any; kNoTime without rows
   std::string process;  ///< process id of the first track
+  std::shared_ptr<const Snapshot> snapshot;  ///< of its memory allocator; null if there is none
   Reading reading;
 
   /// Host tracks come first, so device rows are at the end.

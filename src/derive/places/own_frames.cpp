@@ -159,6 +159,11 @@ std::string_view file_and_line(std::string_view frame) {
                                                                    : frame.substr(0, close + 1);
 }
 
+bool is_own_file(std::string_view file) {
+  return !file.starts_with("torch/") && !file.starts_with("stepscope/") && !has(file, "site-packages/") &&
+         !has(file, "dist-packages/") && !is_library(file);
+}
+
 OwnFrames::OwnFrames(const trace::Trace& trace, const trace::Rank& rank)
     : rank_(rank), own_(trace.strings, Ask{&rank}) {}
 
@@ -166,9 +171,7 @@ bool OwnFrames::Ask::operator()(std::string_view frame) const {
   const std::string_view place = file_and_line(frame);
   if (place.empty()) return false;
   if (!rank->source_lines.empty()) return rank->source_lines.contains(std::string(place));
-  const std::string_view file = place.substr(0, place.rfind('('));
-  return !file.starts_with("torch/") && !file.starts_with("stepscope/") && !has(file, "site-packages/") &&
-         !has(file, "dist-packages/") && !is_library(file);
+  return is_own_file(place.substr(0, place.rfind('(')));
 }
 
 std::string_view OwnFrames::text(std::string_view frame) const {

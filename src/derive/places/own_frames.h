@@ -11,8 +11,11 @@ namespace stepscope::derive {
 /// "file(line)" of a frame "file(line): function"; "" for any other text.
 std::string_view file_and_line(std::string_view frame);
 
-/// By the list of the program's lines, if the recorder wrote one. Without it, everything that is not below
-/// site-packages, not PyTorch's, and not in a well-known package or module of Python's library.
+/// Whether a Python file is the program's own, by its path: not below site-packages, not PyTorch's, not of a
+/// well-known package or of Python's library.
+bool is_own_file(std::string_view file);
+
+/// By the list of the program's lines, if the recorder wrote one. Without it, by is_own_file().
 class OwnFrames {
  public:
   OwnFrames(const trace::Trace& trace, const trace::Rank& rank);

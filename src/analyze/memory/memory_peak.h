@@ -1,0 +1,43 @@
+// Who holds a device's memory at its peak, or after any event of a memory snapshot.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyze/derived.h"
+
+namespace stepscope::analyze {
+
+/// Levels of one device at the instant that was asked for. Bytes.
+struct MemoryInstant {
+  std::int64_t rank, device;
+  std::int64_t event;  ///< what holds after it; -1: before the first event
+  std::int64_t time;   ///< ns from the first event's time; report::kNoInt if the file has no times
+  std::int64_t requested, reserved, peak_requested;
+  double share;  ///< requested / peak_requested
+};
+
+/// Allocations of one place that are alive at the instant. Bytes.
+struct HeldMemory {
+  std::int64_t rank, device;
+  std::string place;
+  std::int64_t bytes, count;
+  double share;                             ///< bytes / all bytes requested at the instant
+  std::int64_t largest;                     ///< of the allocations
+  std::int64_t before;                      ///< the part of `bytes` that was allocated before the first event
+  std::int64_t oldest_events, oldest_time;  ///< age of the oldest: events, and ns; kNoInt if not known
+};
+
+struct MemoryHolders {
+  std::vector<MemoryInstant> instants;
+  std::vector<HeldMemory> held;  ///< by device, largest first
+  std::vector<std::string> notes;
+};
+
+enum class HeldBy : std::uint8_t { function, line, stack };
+
+/// `at`: an event's number, "peak", "start" or "end".
+MemoryHolders memory_holders_of(const Derived& derived, std::string_view at = "peak",
+                                HeldBy by = HeldBy::function);
+
+}  // namespace stepscope::analyze

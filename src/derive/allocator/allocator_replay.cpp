@@ -1,0 +1,209 @@
+#include "derive/allocator/allocator_replay.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "derive/allocator/open_addresses.h"
+
+namespace stepscope::derive {
+namespace {
+
+using trace::AllocatorEvents;
+using trace::MemoryAction;
+
+/// a + b, saturated.
+std::int64_t plus(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return a < 0 ? std::numeric_limits<std::int64_t>::min() + 1 : std::numeric_limits<std::int64_t>::max();
+}
+
+std::int64_t reserved_change(const AllocatorEvents& events, std::uint32_t event) {
+  switch (events.action[event]) {
+    case MemoryAction::segment_alloc:
+    case MemoryAction::segment_map:
+      return events.size[event];
+    case MemoryAction::segment_free:
+    case MemoryAction::segment_unmap:
+      return -events.size[event];
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+AllocatorReplay::AllocatorReplay(const trace::MemoryOfDevice& device) : device_(device) {
+  match();
+  find_start();
+  walk();
+  find_reserved();
+  count_retries();
+}
+
+void AllocatorReplay::match() {
+  const AllocatorEvents& events = device_.events;
+  const auto has = [&](MemoryAction action) {
+    return std::find(events.action.begin(), events.action.end(), action) != events.action.end();
+  };
+  by_request = !has(MemoryAction::free_completed) && has(MemoryAction::free_requested);
+  if (by_request) ends_ = MemoryAction::free_requested;
+  partner_.assign(events.count(), kNoEvent);
+  OpenAddresses open;
+  std::int64_t pending = 0;
+  for (std::uint32_t e = 0; e < events.count(); ++e) {
+    const MemoryAction action = events.action[e];
+    if (action == MemoryAction::alloc) {
+      ++allocations;
+      OpenAddresses::Entry& entry = open.at(events.address[e]);
+      if (entry.event != kNoEvent) {
+        partner_[entry.event] = e;
+        implied_.emplace_back(e, entry.event);
+        if (entry.pending) pending -= events.size[entry.event];
+        ++reused;
+      }
+      entry.event = e;
+      entry.pending = false;
+    } else if (action == ends_) {
+      OpenAddresses::Entry& entry = open.at(events.address[e]);
+      if (entry.event == kNoEvent) {
+        ++unmatched_frees;
+        unmatched_bytes = plus(unmatched_bytes, events.size[e]);
+        before_.push_back({kNoEvent, e, events.address[e], events.size[e], trace::kNoStack});
+        continue;
+      }
+      if (entry.pending) pending -= events.size[entry.event];
+      partner_[entry.event] = e;
+      partner_[e] = entry.event;
+      entry.event = kNoEvent;
+    } else if (action == MemoryAction::free_requested) {
+      OpenAddresses::Entry& entry = open.at(events.address[e]);
+      if (entry.event == kNoEvent || entry.pending) continue;
+      partner_[e] = entry.event;
+      entry.pending = true;
+      pending = plus(pending, events.size[entry.event]);
+      peak_pending = std::max(peak_pending, pending);
+    }
+  }
+  open_ = open.open();
+}
+
+void AllocatorReplay::find_start() {
+  start = unmatched_bytes;
+  for (const trace::MemoryBlock& block : device_.blocks) {
+    if (block.state == trace::MemoryBlock::State::inactive) continue;
+    in_use = plus(in_use, block.requested);
+    if (std::binary_search(open_.begin(), open_.end(), block.address)) continue;
+    start = plus(start, block.requested);
+    before_.push_back({kNoEvent, kNoEvent, block.address, block.requested, block.stack});
+  }
+}
+
+std::int64_t AllocatorReplay::change(std::uint32_t event) const {
+  const AllocatorEvents& events = device_.events;
+  if (events.action[event] == ends_) {
+    const std::uint32_t of = partner_[event];
+    return -events.size[of == kNoEvent ? event : of];
+  }
+  if (events.action[event] != MemoryAction::alloc) return 0;
+  const auto implied = std::lower_bound(implied_.begin(), implied_.end(), std::pair(event, std::uint32_t{0}));
+  const bool ends_other = implied != implied_.end() && implied->first == event;
+  return events.size[event] - (ends_other ? events.size[implied->second] : 0);
+}
+
+/// Levels, the peak, and checkpoints so far apart that they hold no more than the events do.
+void AllocatorReplay::walk() {
+  constexpr std::size_t kApart = 4096;
+  const AllocatorEvents& events = device_.events;
+  std::int64_t now = peak = start;
+  std::vector<std::uint32_t> alive;
+  std::size_t next = kApart;
+  for (std::uint32_t e = 0; e < events.count(); ++e) {
+    if (events.action[e] == MemoryAction::alloc) alive.push_back(e);
+    now = plus(now, change(e));
+    if (now > peak) {
+      peak = now;
+      peak_event = e;
+    }
+    if (e + 1 < next) continue;
+    std::erase_if(alive, [&](std::uint32_t of) { return partner_[of] <= e; });
+    checkpoints_.push_back({e, live_.size(), now});
+    live_.insert(live_.end(), alive.begin(), alive.end());
+    next = e + 1 + std::max(kApart, alive.size());
+  }
+  end = now;
+}
+
+const AllocatorReplay::Checkpoint* AllocatorReplay::before(std::int64_t event) const {
+  const auto behind = std::upper_bound(checkpoints_.begin(), checkpoints_.end(), event,
+                                       [](std::int64_t at, const Checkpoint& c) { return at < c.event; });
+  return behind == checkpoints_.begin() ? nullptr : &*(behind - 1);
+}
+
+std::int64_t AllocatorReplay::requested_at(std::int64_t event) const {
+  const Checkpoint* from = before(event);
+  std::int64_t now = from == nullptr ? start : from->requested;
+  for (std::int64_t e = from == nullptr ? 0 : from->event + 1; e <= event; ++e)
+    now = plus(now, change(static_cast<std::uint32_t>(e)));
+  return now;
+}
+
+std::vector<Allocation> AllocatorReplay::live_at(std::int64_t event) const {
+  const AllocatorEvents& events = device_.events;
+  std::vector<Allocation> live;
+  for (const Allocation& of : before_)
+    if (of.freed == kNoEvent || of.freed > event) live.push_back(of);
+  const auto add = [&](std::uint32_t e) {
+    if (partner_[e] == kNoEvent || partner_[e] > event)
+      live.push_back({e, partner_[e], events.address[e], events.size[e], events.stack[e]});
+  };
+  const Checkpoint* from = before(event);
+  if (from != nullptr) {
+    const bool last = from == &checkpoints_.back();
+    const std::uint64_t behind = last ? live_.size() : (from + 1)->first;
+    for (std::uint64_t i = from->first; i < behind; ++i) add(live_[i]);
+  }
+  for (std::int64_t e = from == nullptr ? 0 : from->event + 1; e <= event; ++e)
+    if (events.action[static_cast<std::size_t>(e)] == MemoryAction::alloc) add(static_cast<std::uint32_t>(e));
+  return live;
+}
+
+void AllocatorReplay::find_reserved() {
+  for (const trace::MemorySegment& segment : device_.segments)
+    end_reserved = plus(end_reserved, segment.size);
+  std::int64_t now = end_reserved;
+  peak_reserved = device_.events.count() == 0 ? now : std::numeric_limits<std::int64_t>::min();
+  for (std::uint32_t e = device_.events.count(); e-- > 0;) {
+    peak_reserved = std::max(peak_reserved, now);
+    now = plus(now, -reserved_change(device_.events, e));
+  }
+}
+
+std::int64_t AllocatorReplay::reserved_at(std::int64_t event) const {
+  std::int64_t now = end_reserved;
+  for (std::int64_t e = device_.events.count(); --e > event;)
+    now = plus(now, -reserved_change(device_.events, static_cast<std::uint32_t>(e)));
+  return now;
+}
+
+/// Each out-of-memory error came after a retry. A retry that helped shows as cached segments freed, and then
+/// one allocated, all by one call.
+void AllocatorReplay::count_retries() {
+  const AllocatorEvents& events = device_.events;
+  const auto is = [&](std::uint32_t e, MemoryAction a, MemoryAction b) {
+    return events.action[e] == a || events.action[e] == b;
+  };
+  for (std::uint32_t e = 0; e < events.count(); ++e) {
+    if (events.action[e] == MemoryAction::oom) {
+      ++ooms;
+      oom_request = events.size[e];
+    }
+    if (e > 0 && is(e, MemoryAction::segment_alloc, MemoryAction::segment_map) &&
+        is(e - 1, MemoryAction::segment_free, MemoryAction::segment_unmap) &&
+        events.stack[e] == events.stack[e - 1])
+      ++retries;
+  }
+  retries += ooms;
+}
+
+}  // namespace stepscope::derive

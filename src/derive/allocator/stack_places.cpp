@@ -1,0 +1,97 @@
+#include "derive/allocator/stack_places.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "derive/places/own_frames.h"
+
+namespace stepscope::derive {
+namespace {
+
+using trace::Frame;
+
+/// Parts of the names of functions that record the stack, allocate, dispatch or interpret.
+constexpr std::string_view kHiddenNames[] = {"unwind::unwind",  "CapturedTraceback::gather",
+                                             "gather_with_cpp", "CachingAllocator",
+                                             "_start",          "__libc_start",
+                                             "_PyEval_",        "PyEval_",
+                                             "PyObject_",       "_PyFunction_",
+                                             "PyFunction_",     "PyRun_",
+                                             "Py_RunMain",      "Py_BytesMain",
+                                             "pymain_"};
+constexpr std::string_view kHiddenFiles[] = {
+    "core/boxing",    "/Register",      "/Redispatch",    "pythonrun.c", "Modules/main.c",
+    "Objects/call.c", "methodobject.c", "pycore_ceval.h", "ceval.c",     "cpython/abstract.h"};
+
+bool is_python(std::string_view file) {
+  return file.ends_with(".py") || (file.starts_with('<') && file.ends_with('>'));
+}
+
+bool any_in(std::string_view text, std::span<const std::string_view> parts) {
+  return std::ranges::any_of(parts, [&](std::string_view part) { return has(text, part); });
+}
+
+}  // namespace
+
+StackPlaces::StackPlaces(const trace::Trace& trace, const trace::Snapshot& snapshot)
+    : trace_(trace), stacks_(snapshot.stacks) {
+  classes_.reserve(stacks_.frames.size());
+  for (const Frame& frame : stacks_.frames) {
+    const std::string_view file = trace.text(frame.file), name = trace.text(frame.name);
+    Class of = native;
+    if (is_python(file))
+      of = is_own_file(file) && !file.starts_with("<frozen") ? own : library;
+    else if (name.empty() || any_in(name, kHiddenNames) || any_in(file, kHiddenFiles))
+      of = hidden;
+    classes_.push_back(of);
+  }
+}
+
+bool StackPlaces::has_python(trace::StackId stack) const {
+  return std::ranges::any_of(stacks_[stack], [&](trace::FrameId f) { return classes_[f] >= library; });
+}
+
+const Frame* StackPlaces::frame_of(trace::StackId stack) const {
+  const Frame* best = nullptr;
+  Class found = hidden;
+  for (const trace::FrameId f : stacks_[stack]) {
+    if (classes_[f] <= found) continue;
+    found = classes_[f];
+    best = &stacks_.frames[f];
+  }
+  return best;
+}
+
+std::string StackPlaces::text(const Frame& frame, bool function) const {
+  const std::string_view file = trace_.text(frame.file), name = trace_.text(frame.name);
+  if (!is_python(file)) return std::string(name);
+  return function ? fmt::format("{}({}): {}", file, frame.line, name)
+                  : fmt::format("{}({})", file, frame.line);
+}
+
+std::string StackPlaces::place(trace::StackId stack) const {
+  const Frame* frame = frame_of(stack);
+  return frame == nullptr ? "" : text(*frame, true);
+}
+
+std::string StackPlaces::line(trace::StackId stack) const {
+  const Frame* frame = frame_of(stack);
+  return frame == nullptr ? "" : text(*frame, false);
+}
+
+std::string StackPlaces::folded(trace::StackId stack) const {
+  std::string out;
+  const auto frames = stacks_[stack];
+  for (std::size_t i = frames.size(); i-- > 0;) {
+    if (classes_[frames[i]] == hidden) continue;
+    std::string frame = text(stacks_.frames[frames[i]], true);
+    std::ranges::replace(frame, ';', ':');
+    if (!out.empty()) out += ';';
+    out += frame;
+  }
+  return out;
+}
+
+}  // namespace stepscope::derive
