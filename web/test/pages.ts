@@ -110,13 +110,16 @@ test('a view survives its link', async () => {
 });
 
 test('a link opens in another tab of the browser', async () => {
-  const { page } = await openPage(browser, site, `/kernels?run=${SLOW}`);
-  const tab = await page.context().newPage();
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(`${site.origin}#/kernels?run=${SLOW}&${site.fragment}`);
+  await settled(page);
+  const tab = await context.newPage();
   await tab.goto(page.url());
   await settled(tab);
   expect(tab.url()).not.toContain('token');
   expect(await tab.locator('main h1').innerText()).toBe(await page.locator('main h1').innerText());
-  await page.context().close();
+  await context.close();
 });
 
 test('marks that turn text are replaced in names', async () => {
