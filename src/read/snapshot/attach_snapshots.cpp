@@ -32,10 +32,16 @@ void attach_snapshots(trace::Trace& trace) {
   for (Rank& snapshot : trace.ranks) {
     if (!is_snapshot_alone(snapshot)) continue;
     Rank* const owner = owner_of(trace, snapshot);
-    if (owner == nullptr) continue;
+    if (owner == nullptr) {
+      trace.notes.push_back(
+          fmt::format("{} is a memory snapshot, without steps, ops and kernels: memory_summary and "
+                      "memory_peak answer from it.",
+                      snapshot.path));
+      continue;
+    }
     owner->snapshot = snapshot.snapshot;
     trace.notes.push_back(
-        fmt::format("{} is the memory snapshot of the same run as {}.", snapshot.path, owner->path));
+        fmt::format("{} is taken for the memory snapshot of {}.", snapshot.path, owner->path));
     trace.companions.push_back({snapshot.path, snapshot.reading, snapshot.snapshot->faults, owner->rank});
     snapshot.snapshot = nullptr;
     snapshot.path.clear();

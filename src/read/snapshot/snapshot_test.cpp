@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -229,6 +230,10 @@ TEST(Snapshot, InFolders) {
   EXPECT_NE(trace->ranks[0].snapshot, nullptr);
   EXPECT_EQ(trace->ranks[0].reading.events, 3);
   EXPECT_TRUE(trace->unread.empty());
+  const bool is_said = std::ranges::any_of(trace->notes, [](const std::string& note) {
+    return note.find("memory_peak answer from it") != note.npos;
+  });
+  EXPECT_TRUE(is_said);
   const std::string named[] = {folder.path() + "/weights.pickle"};
   EXPECT_NE(open(named).error().message.find("no memory snapshot"), std::string::npos);
 }
@@ -254,6 +259,8 @@ TEST(Snapshot, BelongsToTheOnlyRank) {
   ASSERT_EQ(trace->ranks.size(), 1u);
   EXPECT_NE(trace->ranks[0].snapshot, nullptr);
   EXPECT_EQ(trace->ranks[0].events.size(), 1u);
+  EXPECT_EQ(trace->notes.front(), folder.path() + "/mem.pickle is taken for the memory snapshot of " +
+                                      folder.path() + "/trace.json.");
 }
 
 }  // namespace
