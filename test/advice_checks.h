@@ -7,7 +7,13 @@
 
 namespace stepscope::test {
 
-/// Tables Verdict, Findings and Health of a file or folder.
+/// Tables Verdict, Findings and Health.
+inline report::Report advice_on(const trace::Trace& trace, unsigned threads = 0) {
+  const analyze::Derived derived(trace, {});
+  return as_report(advise::verdict(derived, advise::gather(derived, threads), threads));
+}
+
+/// The same of a file or folder.
 inline report::Report advice(const std::string& path, unsigned threads = 0) {
   const std::string one[] = {path};
   const Result<trace::Trace> trace = read::open(one);
@@ -15,8 +21,7 @@ inline report::Report advice(const std::string& path, unsigned threads = 0) {
     ADD_FAILURE() << path;
     return {};
   }
-  const analyze::Derived derived(*trace, {});
-  return as_report(advise::verdict(derived, advise::gather(derived, threads), threads));
+  return advice_on(*trace, threads);
 }
 
 /// The expected bound, first finding, other listed findings, and rules that stay silent.

@@ -8,6 +8,7 @@
 
 #include "advise/collective_facts.h"
 #include "advise/long_step.h"
+#include "advise/memory_facts.h"
 #include "advise/rules/constants.h"
 #include "advise/say.h"
 #include "advise/see.h"
@@ -192,6 +193,8 @@ report::Proof evidence_of(Bound bound) {
       return see::kernels("collectives by name");
     case Bound::device:
       return see::kernels("by total time");
+    case Bound::memory:
+      return see::memory_peak("who held memory at the peak");
     case Bound::host:
     case Bound::mixed:
       return see::idle("by cause");
@@ -203,6 +206,7 @@ report::Proof evidence_of(Bound bound) {
 Bound bound_of(const Evidence& e, const Permission& permission) {
   const std::int64_t events = e.fact(&Facts::kernels) + e.fact(&Facts::copies) + e.fact(&Facts::fills);
   if (!permission.rules) return Bound::unknown;
+  if (e.snapshot_alone()) return Bound::memory;
   if (events == 0) return Bound::host_only;
   if (!permission.device) return Bound::unknown;
   if (events < kMinEvents || e.fact(&Facts::busy) < kMinWork) return Bound::too_little;
@@ -224,7 +228,8 @@ Bound bound_of(const Evidence& e, const Permission& permission) {
 
 Outcome outcome_of(const Evidence& e, Bound bound, bool found, bool worth) {
   if (bound == Bound::too_little) return Outcome::no_step;
-  if (worth) return Outcome::findings;
+  if (worth || (bound == Bound::memory && found)) return Outcome::findings;
+  if (bound == Bound::memory) return knows_history(e) ? Outcome::nothing : Outcome::cannot_tell;
   if (bound == Bound::unknown || bound == Bound::host_only) return Outcome::cannot_tell;
   const bool enough = e.fact(&Facts::complete_steps) >= kStepsToTrust ||
                       (e.fact(&Facts::complete_steps) <= 1 && e.window() >= kWindowToTrust);
@@ -236,6 +241,7 @@ Outcome outcome_of(const Evidence& e, Bound bound, bool found, bool worth) {
 
 std::string closing(const Evidence& e, Outcome outcome) {
   if (outcome != Outcome::nothing && outcome != Outcome::no_fix) return "";
+  if (e.snapshot_alone()) return " No rule found anything wrong.";
   struct Rest {
     std::int64_t Facts::* fact;
     const char* phrase;
@@ -299,6 +305,8 @@ std::string headline(const Evidence& e, Bound bound, const std::vector<Health>& 
       return fmt::format("Mixed: the device is busy {} of {} and idles {}, {} {}.", busy, per_step(e), idle,
                          most_or_part(step), phrase.empty() ? "with work launched but not started" : phrase) +
              longest;
+    case Bound::memory:
+      return memory_headline(e);
   }
   return "";
 }

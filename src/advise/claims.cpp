@@ -117,6 +117,7 @@ std::vector<Claim> claims_of(const Evidence& evidence, Bound bound, const std::v
   if (bound == Bound::too_little || !permission.rules) return claims;
   for (const Rule& rule : rules()) {
     if (rule.needs_device && bound == Bound::unknown) continue;
+    if (bound == Bound::memory && category_of(rule.id) != report::Category::memory) continue;
     auto claim = rule.find(evidence, bound);
     if (!claim) continue;
     claim->remedy = worded(evidence, claim->remedy);

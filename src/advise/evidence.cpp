@@ -73,6 +73,11 @@ bool Evidence::without_accelerator() const {
   return facts != nullptr && facts->accelerators == 0;
 }
 
+bool Evidence::snapshot_alone() const {
+  return element_of(reports_.snapshot.summary.devices, rank_) != nullptr && fact(&Facts::ops) == 0 &&
+         fact(&Facts::kernels) + fact(&Facts::copies) + fact(&Facts::fills) == 0;
+}
+
 analyze::LoaderKind Evidence::loader_kind() const {
   for (const analyze::Loader* own : mine(reports_.input_wait.loaders, "Loaders"))
     if (own->kind != analyze::LoaderKind::unknown) return own->kind;

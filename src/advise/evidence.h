@@ -20,7 +20,13 @@
 #include "analyze/kernels/copies.h"
 #include "analyze/kernels/kernels.h"
 #include "analyze/kernels/products.h"
+#include "analyze/memory/churn.h"
+#include "analyze/memory/fragmentation.h"
+#include "analyze/memory/leaks.h"
 #include "analyze/memory/memory_events.h"
+#include "analyze/memory/memory_peak.h"
+#include "analyze/memory/memory_summary.h"
+#include "analyze/memory/oom.h"
 #include "analyze/overview.h"
 #include "analyze/ranks/collectives.h"
 #include "analyze/ranks/communication.h"
@@ -44,6 +50,16 @@ struct JobReports {
   analyze::Communication communication;
 };
 
+/// Answers about memory snapshots; empty without one.
+struct SnapshotReports {
+  analyze::MemorySummary summary;
+  analyze::MemoryHolders at_peak;
+  analyze::OutOfMemory failures;
+  analyze::Fragmentation fragmentation;
+  analyze::Leaks leaks;
+  analyze::MemoryChurn churn;
+};
+
 /// The answers that rules read. Each holds every rank; a rule reads its own rank's part.
 struct Reports {
   analyze::Overview overview;
@@ -59,6 +75,7 @@ struct Reports {
   analyze::Products products;
   analyze::Copies copies;
   analyze::MemoryEvents memory_events;
+  SnapshotReports snapshot;
   analyze::HostTime host_time;   ///< only if some rank has no device
   analyze::Phases phases;        ///< only if some rank has no device
   analyze::Lines lines;          ///< only if some rank has no device or has Python stacks
@@ -129,6 +146,8 @@ class Evidence {
   std::int64_t fact(std::int64_t Facts::* fact) const;
   /// True if the recording says that the machine has no accelerator.
   bool without_accelerator() const;
+  /// True if the rank has a memory snapshot and no events of ops or devices.
+  bool snapshot_alone() const;
   /// The kind of the rank's first loader that has a known kind.
   analyze::LoaderKind loader_kind() const;
   /// The machine's accelerator that the recorder watched and the program gives no work; "" if there is none.

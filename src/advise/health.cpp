@@ -242,6 +242,40 @@ std::optional<Health> newest(const Evidence& e) {
       "profile(megabytes=1024)).");
 }
 
+/// The snapshot's first fault of one of these kinds; nullptr if it has none.
+const analyze::CaptureFault* fault_of(const Evidence& e,
+                                      std::initializer_list<analyze::CaptureFault::Kind> kinds) {
+  for (const analyze::CaptureFault* fault : e.mine(e.reports().snapshot.summary.faults, "Capture faults"))
+    if (std::ranges::find(kinds, fault->kind) != kinds.end()) return fault;
+  return nullptr;
+}
+
+using Capture = analyze::CaptureFault::Kind;
+
+std::optional<Health> events_dropped(const Evidence& e) {
+  const analyze::CaptureFault* fault = fault_of(e, {Capture::dropped});
+  if (fault == nullptr) return std::nullopt;
+  return row(e, HealthId::Q19, HealthClass::C, fault->what, "what happened before, growth from the start",
+             fault->remedy);
+}
+
+std::optional<Health> no_history(const Evidence& e) {
+  const analyze::CaptureFault* fault = fault_of(e, {Capture::no_events});
+  if (fault == nullptr) return std::nullopt;
+  return row(e, HealthId::Q20, HealthClass::A, fault->what, "peak, growth, failed allocations",
+             fault->remedy);
+}
+
+std::optional<Health> doubtful_levels(const Evidence& e) {
+  const analyze::CaptureFault* fault = fault_of(e, {Capture::wrong, Capture::no_stacks});
+  if (fault == nullptr) return std::nullopt;
+  return row(e, HealthId::Q21, HealthClass::B, fault->what,
+             fault->kind == Capture::no_stacks ? "whose line allocated" : "levels and the peak",
+             fault->remedy);
+}
+
+constexpr bool is_of_snapshots(HealthId id) { return id >= HealthId::Q19 || id == HealthId::Q07; }
+
 constexpr HealthRule kHealthRules[] = {
     {HealthId::Q01, "no warm-up before the recorded steps", no_warm_up},
     {HealthId::Q02, "launches without device events", launches_without_device},
@@ -261,6 +295,9 @@ constexpr HealthRule kHealthRules[] = {
     {HealthId::Q16, "a copy that holds only a critical path", only_critical},
     {HealthId::Q17, "the recording was full", full},
     {HealthId::Q18, "only the newest events are kept", newest},
+    {HealthId::Q19, "a memory snapshot without its first events", events_dropped},
+    {HealthId::Q20, "a memory snapshot without events", no_history},
+    {HealthId::Q21, "a memory snapshot whose events or stacks are missing", doubtful_levels},
 };
 
 }  // namespace
@@ -279,8 +316,11 @@ double recording_share(const Evidence& e) {
 
 std::vector<Health> check_health(const Evidence& evidence) {
   std::vector<Health> rows;
-  for (const HealthRule& rule : health_rules())
+  const bool snapshot_alone = evidence.snapshot_alone();
+  for (const HealthRule& rule : health_rules()) {
+    if (snapshot_alone && !is_of_snapshots(rule.id)) continue;
     if (auto health = rule.check(evidence)) rows.push_back(std::move(*health));
+  }
   const auto copy =
       std::find_if(rows.begin(), rows.end(), [](const Health& row) { return row.id == HealthId::Q16; });
   if (copy != rows.end()) return {*copy};  // what the copy lacks is no flaw of the recording
@@ -296,7 +336,7 @@ Permission permission_of(const std::vector<Health>& health) {
     if (row.grade == HealthClass::A && row.id == HealthId::Q12)
       permission.host = false;
     else if (row.grade == HealthClass::A)
-      permission.device = false;
+      permission.device &= row.id == HealthId::Q20;
     if (row.id == HealthId::Q05 && row.grade == HealthClass::B) ++permission.doubt;
     if (row.id == HealthId::Q02 || row.id == HealthId::Q06) permission.doubt += row.grade == HealthClass::B;
   }

@@ -70,6 +70,16 @@ Reports gather(const analyze::Derived& derived, unsigned threads) {
   if (std::any_of(ranks.begin(), ranks.end(),
                   [](const trace::Rank& rank) { return has_no_device_work(rank) || has_stacks(rank); }))
     answer(reports.lines, analyze::lines_of);
+  if (std::any_of(ranks.begin(), ranks.end(),
+                  [](const trace::Rank& rank) { return rank.snapshot != nullptr; })) {
+    SnapshotReports& snapshot = reports.snapshot;
+    answer(snapshot.summary, analyze::memory_summary_of);
+    answer(snapshot.at_peak, [](const analyze::Derived& of) { return analyze::memory_holders_of(of); });
+    answer(snapshot.failures, analyze::out_of_memory_of);
+    answer(snapshot.fragmentation, [](const analyze::Derived& of) { return analyze::fragmentation_of(of); });
+    answer(snapshot.leaks, analyze::leaks_of);
+    answer(snapshot.churn, analyze::memory_churn_of);
+  }
   if (ranks.size() > 1) {
     answer(reports.job->stragglers, analyze::stragglers_of);
     answer(reports.job->pipeline, analyze::pipeline_of);
@@ -207,8 +217,9 @@ JudgedRank judged_rank(const analyze::Derived& derived, const Reports& reports, 
 report::Verdict verdict(std::vector<JudgedRank> ranks, bool several, std::vector<std::string> notes) {
   report::Verdict verdict{several, {}, {}, {}, std::move(notes)};
   std::vector<Ranked> findings;
-  std::set<std::int64_t> with_steps;
+  std::set<std::int64_t> with_steps, of_memory;
   for (JudgedRank& of : ranks) {
+    if (of.verdict.bound == Bound::memory) of_memory.insert(of.verdict.rank);
     if (of.verdict.steps > 0) with_steps.insert(of.verdict.rank);
     verdict.ranks.push_back(std::move(of.verdict));
     std::move(of.health.begin(), of.health.end(), std::back_inserter(verdict.health));
@@ -217,8 +228,9 @@ report::Verdict verdict(std::vector<JudgedRank> ranks, bool several, std::vector
   if (!ranks.empty()) cap_by_job(findings, ranks.front().job->stragglers);
   put_in_order(findings);
   for (Ranked& f : findings) {
-    const bool per_step = with_steps.contains(f.claim.rank);
-    verdict.findings.push_back(said(std::move(f), per_step));
+    const bool per_step = with_steps.contains(f.claim.rank), memory = of_memory.contains(f.claim.rank);
+    report::Finding& finding = verdict.findings.emplace_back(said(std::move(f), per_step));
+    if (memory && finding.when == report::When::fact) finding.when = report::When::now;
   }
   return verdict;
 }

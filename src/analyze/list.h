@@ -37,6 +37,10 @@
   ENTRY(memory, memory_events, "allocated memory over time, the peak and who held it") \
   ENTRY(memory, memory_summary, "what a memory snapshot says of each device, at its peak") \
   ENTRY(memory, memory_peak, "who held a device's memory at its peak, or at any event") \
+  ENTRY(memory, oom, "why an allocation failed, and what would have helped") \
+  ENTRY(memory, fragmentation, "free memory that the allocator holds, and how split it is") \
+  ENTRY(memory, leaks, "memory that grows from step to step, and who holds it") \
+  ENTRY(memory, churn, "segments taken and returned in each step, and by which line") \
   ENTRY(change, whatif, "how long a step would take if something in it were faster") \
   ENTRY(recording, event, "one event, with every arg of the file")
 

@@ -24,6 +24,7 @@ enum class Category : std::uint8_t {
 // X(id, category)
 #define STEPSCOPE_RULE_IDS(X) \
   X(A01, memory) X(A02, memory) X(A04, memory) X(A05, memory) \
+  X(A06, memory) X(A07, memory) X(A08, memory) X(A09, memory) X(A10, memory) \
   X(C01, copy) X(C02, copy) X(C03, copy) X(C04, copy) X(C05, copy) X(C06, copy) \
   X(C07, copy) X(C08, copy) \
   X(G01, graph) X(G02, graph) X(G03, graph) X(G04, graph) X(G05, graph) X(G06, graph) \
@@ -41,7 +42,7 @@ enum class Category : std::uint8_t {
 #define STEPSCOPE_HEALTH_IDS(X) \
   X(Q01) X(Q02) X(Q03) X(Q04) X(Q05) X(Q06) X(Q07) X(Q08) \
   X(Q09) X(Q10) X(Q11) X(Q12) X(Q13) X(Q14) X(Q15) X(Q16) \
-  X(Q17) X(Q18)
+  X(Q17) X(Q18) X(Q19) X(Q20) X(Q21)
 // clang-format on
 
 // In the order of the names, so ids may be compared.

@@ -79,9 +79,14 @@ const Sheet<HealthRow> kHealth{
 }  // namespace
 
 std::string_view name_of(Bound bound) {
-  constexpr std::string_view kNames[] = {"unknown",    "too little to judge", "host times only",
-                                         "host-bound", "communication-bound", "device-bound",
-                                         "mixed"};
+  constexpr std::string_view kNames[] = {"unknown",
+                                         "too little to judge",
+                                         "host times only",
+                                         "host-bound",
+                                         "communication-bound",
+                                         "device-bound",
+                                         "mixed",
+                                         "memory"};
   return kNames[static_cast<std::size_t>(bound)];
 }
 

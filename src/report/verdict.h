@@ -21,6 +21,7 @@ enum class Bound : std::uint8_t {
   communication,  ///< the device waits for other ranks or links
   device,         ///< the device is the limit
   mixed,          ///< none of these alone
+  memory,         ///< a memory snapshot alone: what fills the memory, not what takes time
 };
 std::string_view name_of(Bound bound);
 

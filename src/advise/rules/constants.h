@@ -29,6 +29,11 @@ namespace stepscope::advise {
   X(std::int64_t, kToHostBytes, 1'000'000, "bytes per step in copies to the host that wait", "chosen") \
   X(double, kAllocationPessimism, 0.5, "of the ideal saving: allocations removed", "chosen") \
   X(double, kAllocationShare, 0.01, "of the window: idle time in allocations worth a finding", "a warm caching allocator makes none") \
+  X(std::int64_t, kLeakBytes, 16'384, "bytes per step: growth of one place worth a finding", "chosen: 16 GiB after a million steps; below it, scalars that a program logs") \
+  X(double, kLeakChance, 0.02, "chance of such a rise without a trend, at most", "five rising steps have 0.014 by the normal approximation") \
+  X(double, kChurnSteps, 0.5, "of the steps after the warm-up: take segments and return some", "chosen: half; a settled program has none") \
+  X(double, kSpikeShare, 0.2, "of the peak: what one place alone adds to it", "chosen: less does not change which batch fits") \
+  X(double, kSpikeMean, 0.1, "of what a place holds at the peak: its mean, if it is a spike", "chosen: activations, which live for half a step on average, hold a third or more") \
   X(double, kPromptShare, 0.5, "of kernels: start within 10 µs of their launch", "57 to 97 % in recordings bound by launches, at most 21 % in others") \
   X(std::int64_t, kMinKernels, 20, "kernels per step", "chosen") \
   X(double, kLateIdleShare, 0.10, "of the window: idle because the host had not launched yet", "chosen") \

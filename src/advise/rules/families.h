@@ -27,6 +27,7 @@ std::span<const Rule> ddp_rules();            // N: DistributedDataParallel's ow
 std::span<const Rule> communication_rules();  // N
 std::span<const Rule> rank_rules();           // N, of several ranks
 std::span<const Rule> memory_rules();         // A
+std::span<const Rule> snapshot_rules();       // A, of memory snapshots
 std::span<const Rule> leftover_rules();       // H: what no other rule explains
 
 }  // namespace stepscope::advise

@@ -3,13 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
+#include <span>
 
 #include "analyze/list.h"
 #include "analyze/memory/chosen_records.h"
+#include "analyze/memory/instants.h"
 #include "analyze/memory/replayed_snapshots.h"
+#include "derive/allocator/peak_without.h"
 #include "report/sheet.h"
 #include "report/statistics.h"
 
@@ -23,28 +25,6 @@ using report::kNoInt;
 using report::Role;
 using report::Tag;
 using report::Unit;
-
-constexpr std::string_view kNoStackRecorded = "no stack recorded";
-
-/// The event that `at` names; nothing if it names none of this device.
-std::optional<std::int64_t> event_of(const AllocatorReplay& replay, std::string_view at) {
-  const std::int64_t last = static_cast<std::int64_t>(replay.device().events.count()) - 1;
-  if (at == "peak") return replay.peak_event;
-  if (at == "start") return -1;
-  if (at == "end") return last;
-  std::int64_t event = 0;
-  const auto [end, failed] = std::from_chars(at.data(), at.data() + at.size(), event);
-  const bool fits = failed == std::errc{} && end == at.data() + at.size() && -1 <= event && event <= last;
-  return fits ? std::optional(event) : std::nullopt;
-}
-
-/// ns from the device's first event to `event`.
-std::int64_t time_of(const AllocatorReplay& replay, std::int64_t event) {
-  const Column<std::int64_t>& time = replay.device().events.time;
-  if (event < 0 || time.empty() || time.front() == trace::kNoTime) return kNoInt;
-  const std::int64_t at = time[static_cast<std::size_t>(event)];
-  return at == trace::kNoTime ? kNoInt : at - time.front();
-}
 
 /// Sums allocations by stack, then by the text of the place.
 class Holders {
@@ -64,8 +44,8 @@ class Holders {
                                      : of.event == kNoEvent ? kBeforeRecording
                                                             : kNoStackRecorded;
       const auto [found, first] = held.try_emplace(
-          std::string(place),
-          HeldMemory{rank_.rank, replay_.device().number, std::string(place), 0, 0, 0, 0, 0, kNoInt, kNoInt});
+          std::string(place), HeldMemory{rank_.rank, replay_.device().number, std::string(place), 0, 0, 0, 0,
+                                         0, kNoInt, kNoInt, kNoInt, kNoInt});
       add(found->second, of);
       report::add_to(all, of.bytes);
     }
@@ -76,9 +56,24 @@ class Holders {
     }
     std::stable_sort(out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(),
                      [](const HeldMemory& a, const HeldMemory& b) { return a.bytes > b.bytes; });
+    if (event_ == replay_.peak_event && event_ >= 0) ask_without(by, std::span(out).subspan(begin));
   }
 
  private:
+  void ask_without(HeldBy by, std::span<HeldMemory> held) const {
+    held = held.first(std::min(held.size(), kPeakPlaces));
+    std::vector<std::uint32_t> groups;
+    for (trace::StackId stack = 0; stack < rank_.snapshot->stacks.size(); ++stack) {
+      const auto of = std::ranges::find(held, name_of(stack, by), &HeldMemory::place);
+      groups.push_back(of == held.end() ? derive::kNoGroup : static_cast<std::uint32_t>(of - held.begin()));
+    }
+    const std::vector<derive::GroupPeak> peaks = derive::peaks_without(replay_, groups, held.size());
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      held[i].peak_without = peaks[i].peak_without;
+      held[i].mean = static_cast<std::int64_t>(peaks[i].mean_held);
+    }
+  }
+
   std::string name_of(trace::StackId stack, HeldBy by) const {
     if (by == HeldBy::stack) return places_.folded(stack);
     return by == HeldBy::line ? places_.line(stack) : places_.place(stack);
@@ -126,12 +121,14 @@ const report::Sheet<HeldMemory> kHeldSheet{
      {"share", &HeldMemory::share, Unit::share, Role::share},
      {"largest", &HeldMemory::largest, Unit::bytes},
      {"before_recording", &HeldMemory::before, Unit::bytes},
+     {"peak_without", &HeldMemory::peak_without, Unit::bytes},
+     {"mean", &HeldMemory::mean, Unit::bytes, Role::detail},
      {"oldest_events", &HeldMemory::oldest_events, Unit::count, Role::detail},
      {"oldest_age", &HeldMemory::oldest_time, Unit::ns, Role::detail}}};
 
 constexpr report::ParamSpec kParams[] = {
     {"at", report::ParamSpec::Type::text, "peak", "",
-     "the instant: peak, start, end, or an event's number (what holds after it)"},
+     "the instant: peak, start, end, oom, or an event's number (what holds after it)"},
     {"by", report::ParamSpec::Type::choice, "function", "function|line|stack",
      "what holds memory: the innermost function or line of the program, or the whole stack"}};
 
@@ -140,28 +137,15 @@ constexpr report::ParamSpec kParams[] = {
 MemoryHolders memory_holders_of(const Derived& derived, std::string_view at, HeldBy by) {
   MemoryHolders of;
   const trace::Trace& trace = derived.trace();
-  bool any = false;
-  for (const trace::Rank& rank : trace.ranks) {
-    if (rank.snapshot == nullptr) continue;
-    any = true;
-    const std::vector<AllocatorReplay>& replays = replays_of(derived, rank);
-    std::ranges::move(capture_health(trace, rank, replays), std::back_inserter(of.notes));
-    for (const AllocatorReplay& replay : replays) {
-      const std::optional<std::int64_t> event = event_of(replay, at);
-      if (!event) {
-        of.notes.push_back(fmt::format(
-            "Device {} has no event {}: it has events 0 to {}, and the instants peak, "
-            "start and end.",
-            replay.device().number, at, static_cast<std::int64_t>(replay.device().events.count()) - 1));
-        continue;
-      }
-      const std::int64_t requested = replay.requested_at(*event);
-      of.instants.push_back({rank.rank, replay.device().number, *event, time_of(replay, *event), requested,
-                             replay.reserved_at(*event), replay.peak, report::ratio(requested, replay.peak)});
-      Holders(trace, rank, replay, *event).write(by, of.held);
-    }
-  }
-  if (!any) of.notes.emplace_back(kNoSnapshotNote);
+  for_each_replay(derived, of.notes, [&](const trace::Rank& rank, std::size_t device) {
+    const AllocatorReplay& replay = replays_of(derived, rank)[device];
+    const std::optional<std::int64_t> event = event_of(replay, at);
+    if (!event) return of.notes.push_back(no_such_event(replay, at));
+    const std::int64_t requested = replay.requested_at(*event);
+    of.instants.push_back({rank.rank, replay.device().number, *event, time_of(replay, *event), requested,
+                           replay.reserved_at(*event), replay.peak, report::ratio(requested, replay.peak)});
+    Holders(trace, rank, replay, *event).write(by, of.held);
+  });
   return of;
 }
 

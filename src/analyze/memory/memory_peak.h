@@ -22,21 +22,26 @@ struct HeldMemory {
   std::int64_t rank, device;
   std::string place;
   std::int64_t bytes, count;
-  double share;                             ///< bytes / all bytes requested at the instant
-  std::int64_t largest;                     ///< of the allocations
-  std::int64_t before;                      ///< the part of `bytes` that was allocated before the first event
+  double share;               ///< bytes / all bytes requested at the instant
+  std::int64_t largest;       ///< of the allocations
+  std::int64_t before;        ///< the part of `bytes` that was allocated before the first event
+  std::int64_t mean;          ///< bytes that the place holds, mean over all events; kNoInt: not asked
+  std::int64_t peak_without;  ///< what the peak would be without the place; kNoInt: not asked
   std::int64_t oldest_events, oldest_time;  ///< age of the oldest: events, and ns; kNoInt if not known
 };
 
 struct MemoryHolders {
   std::vector<MemoryInstant> instants;
-  std::vector<HeldMemory> held;  ///< by device, largest first
+  std::vector<HeldMemory>
+      held;  ///< by device, largest first; `peak_without` of the first kPeakPlaces at the peak
   std::vector<std::string> notes;
 };
 
+inline constexpr std::size_t kPeakPlaces = 16;
+
 enum class HeldBy : std::uint8_t { function, line, stack };
 
-/// `at`: an event's number, "peak", "start" or "end".
+/// `at`: an instant as in instants.h.
 MemoryHolders memory_holders_of(const Derived& derived, std::string_view at = "peak",
                                 HeldBy by = HeldBy::function);
 

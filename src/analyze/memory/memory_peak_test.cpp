@@ -81,7 +81,7 @@ TEST(MemoryPeak, WhoHoldsIt) {
   const report::Report absent = test::answer("memory_peak", trace, test::params({{"at", "5"}}));
   EXPECT_EQ(absent.tables[1].rows(), 0u);
   EXPECT_EQ(absent.notes.back(),
-            "Device 0 has no event 5: it has events 0 to 4, and the instants peak, start and end.");
+            "Device 0 has no event 5: it has events 0 to 4, and the instants peak, start, end and oom.");
 }
 
 TEST(MemoryPeak, WithoutSnapshot) {

@@ -77,16 +77,13 @@ const report::Sheet<DeviceMemory> kSheet{
 
 MemorySummary memory_summary_of(const Derived& derived) {
   MemorySummary of;
-  const trace::Trace& trace = derived.trace();
-  bool any = false;
-  for (const trace::Rank& rank : trace.ranks) {
-    if (rank.snapshot == nullptr) continue;
-    any = true;
-    const std::vector<derive::AllocatorReplay>& replays = replays_of(derived, rank);
-    std::ranges::move(capture_health(trace, rank, replays), std::back_inserter(of.notes));
-    for (const derive::AllocatorReplay& replay : replays) of.devices.push_back(summary_of(rank, replay));
-  }
-  if (!any) of.notes.emplace_back(kNoSnapshotNote);
+  for (const trace::Rank& rank : derived.trace().ranks)
+    if (rank.snapshot != nullptr)
+      std::ranges::move(capture_faults(derived.trace(), rank, replays_of(derived, rank)),
+                        std::back_inserter(of.faults));
+  for_each_replay(derived, of.notes, [&](const trace::Rank& rank, std::size_t device) {
+    of.devices.push_back(summary_of(rank, replays_of(derived, rank)[device]));
+  });
   return of;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyze/derived.h"
+#include "analyze/memory/replayed_snapshots.h"
 
 namespace stepscope::analyze {
 
@@ -20,6 +21,7 @@ struct DeviceMemory {
 
 struct MemorySummary {
   std::vector<DeviceMemory> devices;
+  std::vector<CaptureFault> faults;
   std::vector<std::string> notes;
 };
 MemorySummary memory_summary_of(const Derived& derived);

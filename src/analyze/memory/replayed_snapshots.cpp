@@ -17,42 +17,38 @@ std::string count(std::int64_t value) { return report::format_value(value, Unit:
 
 constexpr std::string_view kHistory = "torch.cuda.memory._record_memory_history(max_entries=1_000_000)";
 
-/// The events before the first one kept.
+/// About the events before the first one kept.
 std::string of_overflow(const trace::Snapshot& snapshot, const AllocatorReplay& replay) {
   const std::int64_t events = replay.device().events.count();
   constexpr std::int64_t kUsualRing = 100'000;
-  constexpr std::string_view kRemedy =
-      "Record with a larger max_entries of torch.cuda.memory._record_memory_history(), or dump earlier.";
   if (snapshot.overflowed)
-    return fmt::format("The recorder had room for {} events and dropped those before the first one kept. {}",
-                       count(snapshot.max_events > 0 ? snapshot.max_events : events), kRemedy);
+    return fmt::format("The recorder had room for {} events and dropped those before the first one kept.",
+                       count(snapshot.max_events > 0 ? snapshot.max_events : events));
   if (!snapshot.has_overflow && replay.unmatched_frees > 0 && events > 0 && events % kUsualRing == 0)
     return fmt::format(
-        "Exactly {} events are kept and some free older memory: earlier events were probably dropped. {}",
-        count(events), kRemedy);
+        "Exactly {} events are kept and some free older memory: earlier events were probably dropped.",
+        count(events));
   return "";
 }
 
-/// The share of allocations whose stack has no Python frame.
-std::string of_stacks(const derive::StackPlaces& places, const trace::Snapshot& snapshot,
-                      const AllocatorReplay& replay) {
+/// Allocations whose stack has no Python frame, and those without any stack.
+struct Stackless {
+  std::int64_t without_python = 0, without_any = 0;
+};
+
+Stackless stackless(const derive::StackPlaces& places, const trace::Snapshot& snapshot,
+                    const AllocatorReplay& replay) {
   const trace::AllocatorEvents& events = replay.device().events;
   std::vector<std::int8_t> python(snapshot.stacks.size(), -1);
-  std::int64_t without = 0, empty = 0;
+  Stackless of;
   for (std::uint32_t e = 0; e < events.count(); ++e) {
     if (events.action[e] != MemoryAction::alloc) continue;
     const trace::StackId stack = events.stack[e];
     if (python[stack] < 0) python[stack] = places.has_python(stack);
-    without += python[stack] == 0;
-    empty += stack == trace::kNoStack;
+    of.without_python += python[stack] == 0;
+    of.without_any += stack == trace::kNoStack;
   }
-  if (without == 0) return "";
-  const std::string share = report::format_value(report::ratio(without, replay.allocations), Unit::share);
-  if (empty == replay.allocations)
-    return "No allocation has a stack. Record with stacks=\"all\" and context=\"all\", the defaults.";
-  return fmt::format(
-      "{} of the allocations have no Python frame, as in a backward pass, which runs on threads of C++.",
-      share);
+  return of;
 }
 
 }  // namespace
@@ -73,47 +69,69 @@ const std::vector<AllocatorReplay>& replays_of(const Derived& derived, const tra
   });
 }
 
-std::vector<std::string> capture_health(const trace::Trace& trace, const trace::Rank& rank,
-                                        const std::vector<AllocatorReplay>& replays) {
-  std::vector<std::string> notes;
+std::vector<CaptureFault> capture_faults(const trace::Trace& trace, const trace::Rank& rank,
+                                         const std::vector<AllocatorReplay>& replays) {
+  using Kind = CaptureFault::Kind;
+  std::vector<CaptureFault> faults;
   const trace::Snapshot& snapshot = *rank.snapshot;
   const derive::StackPlaces places(trace, snapshot);
   const std::string file = trace.several() ? fmt::format("Rank {}: ", rank.rank) : "";
+  const auto add = [&](Kind kind, std::string what, std::string remedy = "") {
+    faults.push_back({rank.rank, kind, std::move(what), std::move(remedy)});
+  };
   if (snapshot.cut)
-    notes.push_back(
+    add(Kind::wrong,
         fmt::format("{}The snapshot ends early, at byte {}: later events are missing, so levels and peak "
                     "may be wrong.",
                     file, rank.reading.text_bytes));
   bool any_events = false;
   for (const AllocatorReplay& replay : replays) {
     const std::string device = fmt::format("{}Device {}: ", file, replay.device().number);
-    const auto say = [&](const std::string& sentence) {
-      if (!sentence.empty()) notes.push_back(device + sentence);
-    };
     if (replay.device().events.count() == 0) continue;
     any_events = true;
-    say(of_overflow(snapshot, replay));
+    if (const std::string dropped = of_overflow(snapshot, replay); !dropped.empty())
+      add(Kind::dropped, device + dropped,
+          "Record with a larger max_entries of torch.cuda.memory._record_memory_history(), or dump earlier.");
     if (replay.unmatched_frees > 0)
-      say(fmt::format("{} frees are of memory that was allocated before the first event, {}.",
-                      count(replay.unmatched_frees), bytes(replay.unmatched_bytes)));
+      add(Kind::told, fmt::format("{}{} frees are of memory that was allocated before the first event, {}.",
+                                  device, count(replay.unmatched_frees), bytes(replay.unmatched_bytes)));
     if (replay.by_request)
-      say("Completed frees were not recorded, so memory counts as free from the request on.");
+      add(Kind::told,
+          device + "Completed frees were not recorded, so memory counts as free from the request on.");
     if (replay.reused > 0)
-      say(fmt::format("{} allocations got an address that no event freed: frees are missing.",
-                      count(replay.reused)));
-    say(of_stacks(places, snapshot, replay));
+      add(Kind::wrong, fmt::format("{}{} allocations got an address that no event freed: frees are missing.",
+                                   device, count(replay.reused)));
+    const Stackless of = stackless(places, snapshot, replay);
+    if (replay.allocations > 0 && of.without_any == replay.allocations)
+      add(Kind::no_stacks, device + "No allocation has a stack.",
+          "Record with stacks=\"all\" and context=\"all\", the defaults.");
+    else if (of.without_python > 0)
+      add(Kind::told,
+          fmt::format(
+              "{}{} of the allocations have no Python frame, as in a backward pass, which runs on "
+              "threads of C++.",
+              device,
+              report::format_value(report::ratio(of.without_python, replay.allocations), Unit::share)));
     if (replay.residual() != 0)
-      say(fmt::format(
-          "After the last event {} are allocated, but {} are in use in the segments: events are missing, or "
-          "came after the segments were read.",
-          bytes(replay.end), bytes(replay.in_use)));
+      add(Kind::wrong,
+          fmt::format(
+              "{}After the last event {} are allocated, but {} are in use in the segments: events are "
+              "missing, or came after the segments were read.",
+              device, bytes(replay.end), bytes(replay.in_use)));
   }
   if (!any_events)
-    notes.push_back(
-        fmt::format("{}The snapshot has no events, only the final state: history was off. Call {} before the "
-                    "steps.",
-                    file, kHistory));
-  for (const std::string& fault : snapshot.faults) notes.push_back(file + fault);
+    add(Kind::no_events,
+        fmt::format("{}The snapshot has no events, only the final state: history was off.", file),
+        fmt::format("Call {} before the steps.", kHistory));
+  for (const std::string& fault : snapshot.faults) add(Kind::wrong, file + fault);
+  return faults;
+}
+
+std::vector<std::string> capture_health(const trace::Trace& trace, const trace::Rank& rank,
+                                        const std::vector<AllocatorReplay>& replays) {
+  std::vector<std::string> notes;
+  for (const CaptureFault& fault : capture_faults(trace, rank, replays))
+    notes.push_back(fault.remedy.empty() ? fault.what : fault.what + ' ' + fault.remedy);
   return notes;
 }
 

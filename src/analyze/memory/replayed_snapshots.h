@@ -15,10 +15,41 @@ const std::vector<derive::AllocatorReplay>& replays_of(const Derived& derived, c
 
 /// What to record, if no rank has a snapshot.
 extern const char* const kNoSnapshotNote;
+/// The place of an allocation that has no stack, though it is among the events.
+inline constexpr std::string_view kNoStackRecorded = "no stack recorded";
 
-/// Sentences about how complete the snapshot is: dropped events, frees without allocations, stacks without
-/// Python frames, what events and final state disagree on, damage.
+/// What a snapshot lacks, or where it contradicts itself.
+struct CaptureFault {
+  enum class Kind : std::uint8_t {
+    no_events,  ///< history was off: only the final state is there
+    dropped,    ///< events before the first one kept
+    no_stacks,  ///< no allocation says where it was made
+    wrong,      ///< events are missing, the file is cut or contradicts itself: levels may be wrong
+    told,       ///< what to know about it; no number is wrong
+  };
+  std::int64_t rank;
+  Kind kind;
+  std::string what, remedy;  ///< sentences; the remedy may be ""
+};
+std::vector<CaptureFault> capture_faults(const trace::Trace& trace, const trace::Rank& rank,
+                                         const std::vector<derive::AllocatorReplay>& replays);
+/// The same as notes.
 std::vector<std::string> capture_health(const trace::Trace& trace, const trace::Rank& rank,
                                         const std::vector<derive::AllocatorReplay>& replays);
+
+/// Calls `tell(rank, index of the device in its snapshot)` for each device. Adds to `notes` how complete the
+/// snapshots are, or what to record if there is none.
+template <class Tell>
+void for_each_replay(const Derived& derived, std::vector<std::string>& notes, Tell tell) {
+  bool any = false;
+  for (const trace::Rank& rank : derived.trace().ranks) {
+    if (rank.snapshot == nullptr) continue;
+    any = true;
+    const std::vector<derive::AllocatorReplay>& replays = replays_of(derived, rank);
+    for (std::string& note : capture_health(derived.trace(), rank, replays)) notes.push_back(std::move(note));
+    for (std::size_t device = 0; device < replays.size(); ++device) tell(rank, device);
+  }
+  if (!any) notes.emplace_back(kNoSnapshotNote);
+}
 
 }  // namespace stepscope::analyze

@@ -51,19 +51,24 @@ void AllocatorReplay::match() {
   partner_.assign(events.count(), kNoEvent);
   OpenAddresses open;
   std::int64_t pending = 0;
+  const auto end_of = [&](OpenAddresses::Entry& entry, std::uint32_t e) {
+    partner_[entry.event] = e;
+    if (entry.requested == kNoEvent) return;
+    pending -= events.size[entry.event];
+    if (entry.requested + 1 != e) delayed_.push_back({entry.event, entry.requested, e});
+    entry.requested = kNoEvent;
+  };
   for (std::uint32_t e = 0; e < events.count(); ++e) {
     const MemoryAction action = events.action[e];
     if (action == MemoryAction::alloc) {
       ++allocations;
       OpenAddresses::Entry& entry = open.at(events.address[e]);
       if (entry.event != kNoEvent) {
-        partner_[entry.event] = e;
         implied_.emplace_back(e, entry.event);
-        if (entry.pending) pending -= events.size[entry.event];
+        end_of(entry, e);
         ++reused;
       }
       entry.event = e;
-      entry.pending = false;
     } else if (action == ends_) {
       OpenAddresses::Entry& entry = open.at(events.address[e]);
       if (entry.event == kNoEvent) {
@@ -72,20 +77,23 @@ void AllocatorReplay::match() {
         before_.push_back({kNoEvent, e, events.address[e], events.size[e], trace::kNoStack});
         continue;
       }
-      if (entry.pending) pending -= events.size[entry.event];
-      partner_[entry.event] = e;
       partner_[e] = entry.event;
+      end_of(entry, e);
       entry.event = kNoEvent;
     } else if (action == MemoryAction::free_requested) {
       OpenAddresses::Entry& entry = open.at(events.address[e]);
-      if (entry.event == kNoEvent || entry.pending) continue;
+      if (entry.event == kNoEvent || entry.requested != kNoEvent) continue;
       partner_[e] = entry.event;
-      entry.pending = true;
+      entry.requested = e;
       pending = plus(pending, events.size[entry.event]);
       peak_pending = std::max(peak_pending, pending);
     }
   }
-  open_ = open.open();
+  for (const OpenAddresses::Entry& entry : open.open()) {
+    open_.push_back(entry.address);
+    if (entry.requested != kNoEvent) delayed_.push_back({entry.event, entry.requested});
+  }
+  std::ranges::sort(delayed_, {}, &DelayedFree::requested);
 }
 
 void AllocatorReplay::find_start() {
@@ -99,16 +107,20 @@ void AllocatorReplay::find_start() {
   }
 }
 
+std::uint32_t AllocatorReplay::ended_by(std::uint32_t event) const {
+  if (device_.events.action[event] == ends_) return partner_[event];
+  if (device_.events.action[event] != MemoryAction::alloc || implied_.empty()) return kNoEvent;
+  const auto implied = std::lower_bound(implied_.begin(), implied_.end(), std::pair(event, std::uint32_t{0}));
+  return implied != implied_.end() && implied->first == event ? implied->second : kNoEvent;
+}
+
 std::int64_t AllocatorReplay::change(std::uint32_t event) const {
   const AllocatorEvents& events = device_.events;
-  if (events.action[event] == ends_) {
-    const std::uint32_t of = partner_[event];
-    return -events.size[of == kNoEvent ? event : of];
-  }
-  if (events.action[event] != MemoryAction::alloc) return 0;
-  const auto implied = std::lower_bound(implied_.begin(), implied_.end(), std::pair(event, std::uint32_t{0}));
-  const bool ends_other = implied != implied_.end() && implied->first == event;
-  return events.size[event] - (ends_other ? events.size[implied->second] : 0);
+  const std::uint32_t ended = ended_by(event);
+  const std::int64_t freed = ended == kNoEvent ? 0 : events.size[ended];
+  if (events.action[event] == MemoryAction::alloc) return events.size[event] - freed;
+  if (events.action[event] != ends_) return 0;
+  return ended == kNoEvent ? -events.size[event] : -freed;
 }
 
 /// Levels, the peak, and checkpoints so far apart that they hold no more than the events do.
@@ -188,22 +200,25 @@ std::int64_t AllocatorReplay::reserved_at(std::int64_t event) const {
 
 /// Each out-of-memory error came after a retry. A retry that helped shows as cached segments freed, and then
 /// one allocated, all by one call.
+bool AllocatorReplay::is_retry(std::uint32_t e) const {
+  const AllocatorEvents& events = device_.events;
+  const auto is = [&](std::uint32_t at, MemoryAction a, MemoryAction b) {
+    return events.action[at] == a || events.action[at] == b;
+  };
+  return events.action[e] == MemoryAction::oom ||
+         (e > 0 && is(e, MemoryAction::segment_alloc, MemoryAction::segment_map) &&
+          is(e - 1, MemoryAction::segment_free, MemoryAction::segment_unmap) &&
+          events.stack[e] == events.stack[e - 1]);
+}
+
 void AllocatorReplay::count_retries() {
   const AllocatorEvents& events = device_.events;
-  const auto is = [&](std::uint32_t e, MemoryAction a, MemoryAction b) {
-    return events.action[e] == a || events.action[e] == b;
-  };
   for (std::uint32_t e = 0; e < events.count(); ++e) {
-    if (events.action[e] == MemoryAction::oom) {
-      ++ooms;
-      oom_request = events.size[e];
-    }
-    if (e > 0 && is(e, MemoryAction::segment_alloc, MemoryAction::segment_map) &&
-        is(e - 1, MemoryAction::segment_free, MemoryAction::segment_unmap) &&
-        events.stack[e] == events.stack[e - 1])
-      ++retries;
+    retries += is_retry(e);
+    if (events.action[e] != MemoryAction::oom) continue;
+    ++ooms;
+    oom_request = events.size[e];
   }
-  retries += ooms;
 }
 
 }  // namespace stepscope::derive

@@ -30,6 +30,12 @@ struct Allocation {
   trace::StackId stack = trace::kNoStack;  ///< where it was allocated
 };
 
+/// A free that was not completed at once: another stream used the memory too (record_stream).
+struct DelayedFree {
+  std::uint32_t allocation, requested;
+  std::uint32_t completed = kNoEvent;  ///< kNoEvent: not among the events
+};
+
 class AllocatorReplay {
  public:
   /// `device` must outlive this.
@@ -52,13 +58,21 @@ class AllocatorReplay {
   /// What the events and the final state disagree on; 0 if they fit.
   std::int64_t residual() const { return end - in_use; }
 
+  /// What the event adds to the requested bytes.
+  std::int64_t change(std::uint32_t event) const;
+  /// Whether the device had no memory, and was asked again after cached segments were freed.
+  bool is_retry(std::uint32_t event) const;
   /// `event` -1: before the first.
   std::int64_t requested_at(std::int64_t event) const;
   std::int64_t reserved_at(std::int64_t event) const;
   /// What is allocated after `event`. O(live + 4,096).
   std::vector<Allocation> live_at(std::int64_t event) const;
+  /// By `requested`.
+  const std::vector<DelayedFree>& delayed_frees() const { return delayed_; }
   /// Of an alloc event: the event that freed it. Of a free: its allocation. kNoEvent: none.
   std::uint32_t partner(std::uint32_t event) const { return partner_[event]; }
+  /// The allocation among the events that this event ends; kNoEvent: none.
+  std::uint32_t ended_by(std::uint32_t event) const;
 
  private:
   struct Checkpoint {
@@ -71,7 +85,6 @@ class AllocatorReplay {
   void walk();
   void find_reserved();
   void count_retries();
-  std::int64_t change(std::uint32_t event) const;
   const Checkpoint* before(std::int64_t event) const;
 
   const trace::MemoryOfDevice& device_;
@@ -81,6 +94,7 @@ class AllocatorReplay {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> implied_;  ///< (alloc event, the one that it ended)
   std::vector<Checkpoint> checkpoints_;
   Column<std::uint32_t> live_;
+  std::vector<DelayedFree> delayed_;
   std::vector<std::uint64_t> open_;  ///< addresses with an open allocation at the end, sorted
 };
 

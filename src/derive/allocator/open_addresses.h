@@ -14,9 +14,9 @@ class OpenAddresses {
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
   struct Entry {
     std::uint64_t address = 0;
-    std::uint32_t event = kNone;  ///< the open allocation; kNone: none
+    std::uint32_t event = kNone;      ///< the open allocation; kNone: none
+    std::uint32_t requested = kNone;  ///< the event that requested its free; kNone: none yet
     bool used = false;
-    bool pending = false;  ///< its free was requested
   };
 
   /// The entry of an address; valid until the next call.
@@ -24,19 +24,19 @@ class OpenAddresses {
     if (count_ * 2 >= slots_.size()) grow();
     Entry& entry = find(slots_, address);
     if (!entry.used) {
-      entry = {address, kNone, true, false};
+      entry = {address, kNone, kNone, true};
       ++count_;
     }
     return entry;
   }
 
-  /// Addresses with an open allocation, sorted.
-  std::vector<std::uint64_t> open() const {
-    std::vector<std::uint64_t> addresses;
+  /// Entries with an open allocation, by address.
+  std::vector<Entry> open() const {
+    std::vector<Entry> entries;
     for (const Entry& entry : slots_)
-      if (entry.event != kNone) addresses.push_back(entry.address);
-    std::sort(addresses.begin(), addresses.end());
-    return addresses;
+      if (entry.event != kNone) entries.push_back(entry);
+    std::ranges::sort(entries, {}, &Entry::address);
+    return entries;
   }
 
  private:

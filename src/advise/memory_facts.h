@@ -1,0 +1,26 @@
+// What advice says of memory snapshots, for the headline and the rules.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "advise/evidence.h"
+
+namespace stepscope::advise {
+
+/// Whether the rank's snapshot has events.
+bool knows_history(const Evidence& e);
+
+/// Who holds the memory at its peak, of the device with the highest: one or two sentences.
+std::string memory_headline(const Evidence& e);
+
+/// The place that holds most at the peak of a device; nullptr if nothing is held.
+const analyze::HeldMemory* largest_holder(const Evidence& e, std::int64_t device);
+
+/// A size for people: "1.2 GiB".
+std::string size(std::int64_t bytes);
+/// The setting of the allocator that moves free memory where it is needed.
+inline constexpr std::string_view kExpandable =
+    "PYTORCH_ALLOC_CONF=expandable_segments:True (PYTORCH_CUDA_ALLOC_CONF before PyTorch 2.9)";
+
+}  // namespace stepscope::advise
