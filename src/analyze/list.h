@@ -37,6 +37,7 @@
   ENTRY(memory, memory_events, "allocated memory over time, the peak and who held it") \
   ENTRY(memory, memory_summary, "what a memory snapshot says of each device, at its peak") \
   ENTRY(memory, memory_peak, "who held a device's memory at its peak, or at any event") \
+  ENTRY(memory, memory_curve, "a device's memory over a snapshot's events") \
   ENTRY(change, whatif, "how long a step would take if something in it were faster") \
   ENTRY(recording, event, "one event, with every arg of the file")
 

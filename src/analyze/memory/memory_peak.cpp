@@ -1,14 +1,9 @@
 #include "analyze/memory/memory_peak.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <charconv>
-#include <map>
 #include <optional>
 
 #include "analyze/list.h"
-#include "analyze/memory/chosen_records.h"
 #include "analyze/memory/replayed_snapshots.h"
 #include "report/sheet.h"
 #include "report/statistics.h"
@@ -21,95 +16,47 @@ using derive::AllocatorReplay;
 using derive::kNoEvent;
 using report::kNoInt;
 using report::Role;
-using report::Tag;
 using report::Unit;
 
-constexpr std::string_view kNoStackRecorded = "no stack recorded";
-
-/// The event that `at` names; nothing if it names none of this device.
-std::optional<std::int64_t> event_of(const AllocatorReplay& replay, std::string_view at) {
-  const std::int64_t last = static_cast<std::int64_t>(replay.device().events.count()) - 1;
-  if (at == "peak") return replay.peak_event;
-  if (at == "start") return -1;
-  if (at == "end") return last;
-  std::int64_t event = 0;
-  const auto [end, failed] = std::from_chars(at.data(), at.data() + at.size(), event);
-  const bool fits = failed == std::errc{} && end == at.data() + at.size() && -1 <= event && event <= last;
-  return fits ? std::optional(event) : std::nullopt;
+void add(HeldMemory& to, const Allocation& of, const AllocatorReplay& replay, const MemoryInstant& at) {
+  ++to.count;
+  report::add_to(to.bytes, of.bytes);
+  to.largest = std::max(to.largest, of.bytes);
+  if (of.event == kNoEvent) {
+    report::add_to(to.before, of.bytes);
+    return;
+  }
+  to.oldest_events = std::max(to.oldest_events, at.event - static_cast<std::int64_t>(of.event));
+  const std::int64_t then = time_of(replay, of.event);
+  if (at.time != kNoInt && then != kNoInt) to.oldest_time = std::max(to.oldest_time, at.time - then);
 }
 
-/// ns from the device's first event to `event`.
-std::int64_t time_of(const AllocatorReplay& replay, std::int64_t event) {
-  const Column<std::int64_t>& time = replay.device().events.time;
-  if (event < 0 || time.empty() || time.front() == trace::kNoTime) return kNoInt;
-  const std::int64_t at = time[static_cast<std::size_t>(event)];
-  return at == trace::kNoTime ? kNoInt : at - time.front();
+/// What is allocated at the instant, by place, largest first.
+std::vector<HeldMemory> held_at(AllocationPlaces places, const AllocatorReplay& replay,
+                                const MemoryInstant& at) {
+  std::vector<HeldMemory> held;
+  std::int64_t all = 0;
+  for (const Allocation& of : replay.live_at(at.event)) {
+    const std::size_t place = places.number_of(of.stack, of.event == kNoEvent);
+    if (place == held.size())
+      held.push_back({at.rank, at.device, places.names()[place], 0, 0, 0, 0, 0, kNoInt, kNoInt});
+    add(held[place], of, replay, at);
+    report::add_to(all, of.bytes);
+  }
+  for (HeldMemory& of : held) of.share = report::ratio(of.bytes, all);
+  std::ranges::sort(held, [](const HeldMemory& a, const HeldMemory& b) {
+    return a.bytes != b.bytes ? a.bytes > b.bytes : a.place < b.place;
+  });
+  return held;
 }
-
-/// Sums allocations by stack, then by the text of the place.
-class Holders {
- public:
-  Holders(const trace::Trace& trace, const trace::Rank& rank, const AllocatorReplay& replay,
-          std::int64_t event)
-      : places_(trace, *rank.snapshot), rank_(rank), replay_(replay), event_(event) {}
-
-  void write(HeldBy by, std::vector<HeldMemory>& out) const {
-    std::map<std::string, HeldMemory> held;
-    std::map<trace::StackId, std::string> names;
-    std::int64_t all = 0;
-    for (const Allocation& of : replay_.live_at(event_)) {
-      const auto [name, is_new] = names.try_emplace(of.stack);
-      if (is_new) name->second = name_of(of.stack, by);
-      const std::string_view place = !name->second.empty()  ? std::string_view(name->second)
-                                     : of.event == kNoEvent ? kBeforeRecording
-                                                            : kNoStackRecorded;
-      const auto [found, first] = held.try_emplace(
-          std::string(place),
-          HeldMemory{rank_.rank, replay_.device().number, std::string(place), 0, 0, 0, 0, 0, kNoInt, kNoInt});
-      add(found->second, of);
-      report::add_to(all, of.bytes);
-    }
-    const std::size_t begin = out.size();
-    for (auto& [place, of] : held) {
-      of.share = report::ratio(of.bytes, all);
-      out.push_back(std::move(of));
-    }
-    std::stable_sort(out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(),
-                     [](const HeldMemory& a, const HeldMemory& b) { return a.bytes > b.bytes; });
-  }
-
- private:
-  std::string name_of(trace::StackId stack, HeldBy by) const {
-    if (by == HeldBy::stack) return places_.folded(stack);
-    return by == HeldBy::line ? places_.line(stack) : places_.place(stack);
-  }
-
-  void add(HeldMemory& to, const Allocation& of) const {
-    ++to.count;
-    report::add_to(to.bytes, of.bytes);
-    to.largest = std::max(to.largest, of.bytes);
-    if (of.event == kNoEvent) {
-      report::add_to(to.before, of.bytes);
-      return;
-    }
-    to.oldest_events = std::max(to.oldest_events, event_ - static_cast<std::int64_t>(of.event));
-    const std::int64_t now = time_of(replay_, event_), then = time_of(replay_, of.event);
-    if (now != kNoInt && then != kNoInt) to.oldest_time = std::max(to.oldest_time, now - then);
-  }
-
-  const derive::StackPlaces places_;
-  const trace::Rank& rank_;
-  const AllocatorReplay& replay_;
-  const std::int64_t event_;
-};
 
 const report::Sheet<MemoryInstant> kInstantSheet{
     "Instant",
     report::Shape::table,
     {report::rank_field<MemoryInstant>(&MemoryInstant::rank),
      {"device", &MemoryInstant::device, Unit::none, Role::key},
-     {"event", &MemoryInstant::event, Unit::none},
-     {"time", &MemoryInstant::time, Unit::ns},
+     {"event", &MemoryInstant::event, Unit::none, Role::detail},
+     {"time", &MemoryInstant::time, Unit::ns, Role::detail},
      {"requested", &MemoryInstant::requested, Unit::bytes},
      {"reserved", &MemoryInstant::reserved, Unit::bytes},
      {"peak_requested", &MemoryInstant::peak_requested, Unit::bytes},
@@ -132,8 +79,7 @@ const report::Sheet<HeldMemory> kHeldSheet{
 constexpr report::ParamSpec kParams[] = {
     {"at", report::ParamSpec::Type::text, "peak", "",
      "the instant: peak, start, end, or an event's number (what holds after it)"},
-    {"by", report::ParamSpec::Type::choice, "function", "function|line|stack",
-     "what holds memory: the innermost function or line of the program, or the whole stack"}};
+    kHeldByParam};
 
 }  // namespace
 
@@ -147,18 +93,10 @@ MemoryHolders memory_holders_of(const Derived& derived, std::string_view at, Hel
     const std::vector<AllocatorReplay>& replays = replays_of(derived, rank);
     std::ranges::move(capture_health(trace, rank, replays), std::back_inserter(of.notes));
     for (const AllocatorReplay& replay : replays) {
-      const std::optional<std::int64_t> event = event_of(replay, at);
-      if (!event) {
-        of.notes.push_back(fmt::format(
-            "Device {} has no event {}: it has events 0 to {}, and the instants peak, "
-            "start and end.",
-            replay.device().number, at, static_cast<std::int64_t>(replay.device().events.count()) - 1));
-        continue;
-      }
-      const std::int64_t requested = replay.requested_at(*event);
-      of.instants.push_back({rank.rank, replay.device().number, *event, time_of(replay, *event), requested,
-                             replay.reserved_at(*event), replay.peak, report::ratio(requested, replay.peak)});
-      Holders(trace, rank, replay, *event).write(by, of.held);
+      const std::optional<MemoryInstant> instant = instant_of(rank, replay, at, of.notes);
+      if (!instant) continue;
+      of.instants.push_back(*instant);
+      std::ranges::move(held_at({trace, *rank.snapshot, by}, replay, *instant), std::back_inserter(of.held));
     }
   }
   if (!any) of.notes.emplace_back(kNoSnapshotNote);
@@ -168,9 +106,7 @@ MemoryHolders memory_holders_of(const Derived& derived, std::string_view at, Hel
 constinit const About memory_peak_about = {kParams};
 
 report::Report memory_peak(const Derived& derived, const report::Params& params) {
-  const std::string_view by = params.text("by", "function");
-  const HeldBy held_by = by == "stack" ? HeldBy::stack : by == "line" ? HeldBy::line : HeldBy::function;
-  MemoryHolders of = memory_holders_of(derived, params.text("at", "peak"), held_by);
+  MemoryHolders of = memory_holders_of(derived, params.text("at", "peak"), held_by(params));
   const bool several = derived.trace().several();
   return {"memory_peak",
           {tabulate(kInstantSheet, of.instants, several), tabulate(kHeldSheet, of.held, several)},

@@ -4,18 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "analyze/derived.h"
+#include "analyze/memory/memory_instants.h"
 
 namespace stepscope::analyze {
-
-/// Levels of one device at the instant that was asked for. Bytes.
-struct MemoryInstant {
-  std::int64_t rank, device;
-  std::int64_t event;  ///< what holds after it; -1: before the first event
-  std::int64_t time;   ///< ns from the first event's time; report::kNoInt if the file has no times
-  std::int64_t requested, reserved, peak_requested;
-  double share;  ///< requested / peak_requested
-};
 
 /// Allocations of one place that are alive at the instant. Bytes.
 struct HeldMemory {
@@ -33,8 +24,6 @@ struct MemoryHolders {
   std::vector<HeldMemory> held;  ///< by device, largest first
   std::vector<std::string> notes;
 };
-
-enum class HeldBy : std::uint8_t { function, line, stack };
 
 /// `at`: an event's number, "peak", "start" or "end".
 MemoryHolders memory_holders_of(const Derived& derived, std::string_view at = "peak",

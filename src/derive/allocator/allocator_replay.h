@@ -59,6 +59,12 @@ class AllocatorReplay {
   std::vector<Allocation> live_at(std::int64_t event) const;
   /// Of an alloc event: the event that freed it. Of a free: its allocation. kNoEvent: none.
   std::uint32_t partner(std::uint32_t event) const { return partner_[event]; }
+  /// Of an alloc event: the allocation at its address that no event freed before. kNoEvent: none.
+  std::uint32_t replaced(std::uint32_t event) const;
+  /// Bytes that `event` adds to reserved memory.
+  std::int64_t reserved_change(std::uint32_t event) const;
+  /// The action that ends allocations: free_completed, or free_requested if the events have none.
+  trace::MemoryAction ends() const { return ends_; }
 
  private:
   struct Checkpoint {
@@ -77,8 +83,9 @@ class AllocatorReplay {
   const trace::MemoryOfDevice& device_;
   trace::MemoryAction ends_ = trace::MemoryAction::free_completed;
   Column<std::uint32_t> partner_;
-  std::vector<Allocation> before_;                                ///< allocated before the first event
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> implied_;  ///< (alloc event, the one that it ended)
+  std::vector<Allocation> before_;  ///< allocated before the first event
+  std::vector<std::pair<std::uint32_t, std::uint32_t>>
+      replaced_;  ///< (alloc event, the allocation that it ended)
   std::vector<Checkpoint> checkpoints_;
   Column<std::uint32_t> live_;
   std::vector<std::uint64_t> open_;  ///< addresses with an open allocation at the end, sorted
