@@ -38,6 +38,8 @@
   ENTRY(memory, memory_summary, "what a memory snapshot says of each device, at its peak") \
   ENTRY(memory, memory_peak, "who held a device's memory at its peak, or at any event") \
   ENTRY(memory, memory_curve, "a device's memory over a snapshot's events") \
+  ENTRY(memory, memory_diff, "what was allocated and freed between two instants") \
+  ENTRY(memory, memory_segments, "what is free in each segment, and what can be released") \
   ENTRY(change, whatif, "how long a step would take if something in it were faster") \
   ENTRY(recording, event, "one event, with every arg of the file")
 

@@ -21,4 +21,7 @@ extern const char* const kNoSnapshotNote;
 std::vector<std::string> capture_health(const trace::Trace& trace, const trace::Rank& rank,
                                         const std::vector<derive::AllocatorReplay>& replays);
 
+/// The same without the events: what is wrong with the final state.
+std::vector<std::string> state_health(const trace::Trace& trace, const trace::Rank& rank);
+
 }  // namespace stepscope::analyze
