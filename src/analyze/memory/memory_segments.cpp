@@ -74,7 +74,7 @@ void add_segments(MemorySegments& of, const trace::Rank& rank, const trace::Memo
     sum_up(pool, use);
     ++pool.segments;
     report::add_to(pool.reserved, use.size);
-    if (use.allocated + use.pending == 0) {
+    if (!use.in_use()) {
       ++pool.releasable_segments;
       report::add_to(pool.releasable, use.free);
     }
@@ -85,7 +85,7 @@ void add_segments(MemorySegments& of, const trace::Rank& rank, const trace::Memo
   std::stable_sort(of.pools.begin() + first_pool, of.pools.end(),
                    [](const PoolUse& a, const PoolUse& b) { return a.reserved > b.reserved; });
   std::ranges::stable_sort(segments, [](const SegmentUse& a, const SegmentUse& b) {
-    return std::tie(a.free, a.size) > std::tie(b.free, b.size);
+    return std::tuple(a.in_use(), a.free, a.size) > std::tuple(b.in_use(), b.free, b.size);
   });
   std::ranges::move(segments, std::back_inserter(of.segments));
 }
@@ -104,13 +104,13 @@ const report::Sheet<PoolUse> kPoolSheet{
      {"device", &PoolUse::device, Unit::none, Role::key},
      {"pool", &PoolUse::pool},
      {"class", &PoolUse::size_class},
-     {"segments", &PoolUse::segments, Unit::count},
      {"reserved", &PoolUse::reserved, Unit::bytes},
-     {"allocated", &PoolUse::allocated, Unit::bytes},
      {"free", &PoolUse::free, Unit::bytes},
      {"releasable", &PoolUse::releasable, Unit::bytes},
      {"split", &split_of, Unit::bytes},
      {"largest_free", &PoolUse::largest_free, Unit::bytes},
+     {"segments", &PoolUse::segments, Unit::count, Role::detail},
+     {"allocated", &PoolUse::allocated, Unit::bytes, Role::detail},
      {"requested", &PoolUse::requested, Unit::bytes, Role::detail},
      {"waste", &waste_of<PoolUse>, Unit::bytes, Role::detail},
      {"pending", &PoolUse::pending, Unit::bytes, Role::detail},

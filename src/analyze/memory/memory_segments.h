@@ -12,6 +12,7 @@ namespace stepscope::analyze {
 struct BlockUse {
   std::int64_t allocated = 0, pending = 0, free = 0, largest_free = 0;
   std::int64_t requested = 0;  ///< of the blocks that are allocated or pending
+  bool in_use() const { return allocated + pending > 0; }
   std::int64_t waste() const { return allocated + pending - requested; }
 };
 
@@ -33,7 +34,7 @@ struct PoolUse : BlockUse {
 
 struct MemorySegments {
   std::vector<PoolUse> pools;        ///< by device, the one with most reserved first
-  std::vector<SegmentUse> segments;  ///< by device, the one with most free memory first
+  std::vector<SegmentUse> segments;  ///< by device: those in use, most free memory first; then the others
   std::vector<std::string> notes;
 };
 MemorySegments memory_segments_of(const Derived& derived);
