@@ -38,7 +38,8 @@ report::Report report_of(const trace::Trace& a, const trace::Trace& b, const Pai
   if (report.tables.empty())
     report.notes.emplace_back(
         "Nothing to compare: no rows, or rows that only one recording can have (events, times, steps).");
-  report.notes.emplace_back("Numbers are means over single steps, at most a dozen on each side.");
+  if (pair.a.counted.marked || pair.b.counted.marked)
+    report.notes.emplace_back("Numbers are means over single steps, at most a dozen on each side.");
   for (report::Table& table : report.tables)
     report::cut(table, static_cast<std::size_t>(params.integer("top")));
   return report;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <numeric>
 
@@ -42,6 +43,30 @@ std::vector<std::size_t> positions(const std::vector<const Column*>& columns,
   return out;
 }
 
+/// A key whose lines "folder/file.py(7)" are "file.py" alone, and their numbers.
+struct Unplaced {
+  std::string key;
+  std::vector<std::int64_t> lines;
+};
+
+Unplaced without_lines(std::string_view key) {
+  constexpr std::string_view kLine = ".py(";
+  Unplaced out;
+  for (std::size_t at = key.find(kLine); at != std::string_view::npos; at = key.find(kLine)) {
+    const std::string_view folder = key.substr(0, at);
+    const std::size_t begin = folder.find_last_of("\n;") + 1, file = folder.find_last_of("\n;/\\") + 1;
+    out.key += std::string(key.substr(0, begin)) += key.substr(file, at + kLine.size() - file);
+    key.remove_prefix(at + kLine.size());
+    std::int64_t line = 0;
+    const auto [end, failed] = std::from_chars(key.data(), key.data() + key.size(), line);
+    if (failed != std::errc{}) continue;
+    out.lines.push_back(line);
+    key.remove_prefix(static_cast<std::size_t>(end - key.data()));
+  }
+  out.key += key;
+  return out;
+}
+
 /// A row on one side; nullptr: it is not there.
 using Side = const TableSamples::Row*;
 
@@ -58,6 +83,39 @@ const std::vector<double>& values_of(Side side, std::size_t column) {
 State state_of(Side a, Side b, const RowChange& verdict) {
   if (a == nullptr) return State::appeared;
   return b == nullptr ? State::gone : verdict.state;
+}
+
+/// Rows of both sides with equal keys, and rows that one side has alone.
+std::vector<std::pair<Side, Side>> pairs_of(const TableSamples& a, const TableSamples& b) {
+  struct Alone {
+    std::map<std::vector<std::int64_t>, Side> a, b;  ///< by the numbers of their lines
+  };
+  std::vector<std::pair<Side, Side>> pairs;
+  std::map<std::string, Alone> alone;
+  const auto keep = [&](const std::string& key, Side row, auto of_side) {
+    Unplaced unplaced = without_lines(key);
+    if (unplaced.lines.empty() || !(alone[unplaced.key].*of_side).emplace(unplaced.lines, row).second)
+      pairs.emplace_back(of_side == &Alone::a ? row : nullptr, of_side == &Alone::a ? nullptr : row);
+  };
+  for (const auto& [key, row] : a.rows()) {
+    const auto found = b.rows().find(key);
+    if (found != b.rows().end())
+      pairs.emplace_back(&row, &found->second);
+    else
+      keep(key, &row, &Alone::a);
+  }
+  for (const auto& [key, row] : b.rows())
+    if (!a.rows().contains(key)) keep(key, &row, &Alone::b);
+  for (auto& [key, rows] : alone) {
+    const bool as_many = rows.a.size() == rows.b.size();
+    for (const auto& [lines, row] : rows.a) {
+      const auto of_b = as_many ? rows.b.begin() : rows.b.find(lines);
+      pairs.emplace_back(row, of_b == rows.b.end() ? nullptr : of_b->second);
+      if (of_b != rows.b.end()) rows.b.erase(of_b);
+    }
+    for (const auto& [lines, row] : rows.b) pairs.emplace_back(nullptr, row);
+  }
+  return pairs;
 }
 
 /// The mean of a side's samples; kNoReal if there are none.
@@ -177,12 +235,7 @@ Table difference(const TableSamples& a, const TableSamples& b, std::size_t steps
     if (rare && row.first.state == State::changed) row.first.state = State::unknown_noise;
     rows.push_back(row);
   };
-  for (const auto& [key, row] : a.rows()) {
-    const auto found = b.rows().find(key);
-    join(&row, found == b.rows().end() ? nullptr : &found->second);
-  }
-  for (const auto& [key, row] : b.rows())
-    if (a.rows().find(key) == a.rows().end()) join(nullptr, &row);
+  for (const auto& [of_a, of_b] : pairs_of(a, b)) join(of_a, of_b);
   std::stable_sort(rows.begin(), rows.end(), [](const Joined& x, const Joined& y) {
     return std::abs(x.first.b - x.first.a) > std::abs(y.first.b - y.first.a);
   });

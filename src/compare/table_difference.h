@@ -42,8 +42,9 @@ bool alike(const report::Table& a, const report::Table& b);
 std::vector<const report::Column*> compared_columns(const report::Table& table);
 
 /// Columns: the keys; both sides, the change and its state for the first compared column; both sides and the
-/// change for each other one, if both recordings have it. Rows are sorted by the change of the first compared
-/// column, largest first. `step`: ns.
+/// change for each other one, if both recordings have it. Rows whose places are only other lines, or in
+/// another folder, are joined too, in the order of the lines, if both sides have as many of them; else those
+/// of equal lines. Rows are sorted by the change of the first compared column, largest first. `step`: ns.
 report::Table difference(const TableSamples& a, const TableSamples& b, std::size_t steps_a,
                          std::size_t steps_b, double step);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "make_rank.h"
 
@@ -42,6 +43,37 @@ TEST(TableDifference, KeysJoinRowsAndStepsAreSamples) {
   EXPECT_EQ(cells(table, "total_b"), (Cells{"30", "121.2", "-", "51.7"}));
   EXPECT_EQ(cells(table, "total_change"), (Cells{"-", "20", "-", "0.5"}));
   EXPECT_EQ(cells(table, "calls_change"), (Cells{"-", "0", "-", "0"}));
+}
+
+// The program was edited, and lies in another folder: its rows are the same places.
+TEST(TableDifference, MovedLinesAreJoinedInOrder) {
+  TableSamples a, b;
+  a.add(kernels({{"/a/net.py(7): forward", 10},
+                 {"/a/net.py(70): forward", 40},
+                 {"/a/net.py(9): loss", 5},
+                 {"/a/run.py(1): main;/a/net.py(2): f", 3},
+                 {"/a/opt.py(1): step", 1},
+                 {"/a/opt.py(2): step", 2},
+                 {"/same.py(3): g", 8}}));
+  b.add(kernels({{"/b/net.py(80): forward", 41},
+                 {"/b/net.py(17): forward", 11},
+                 {"/b/net.py(19): other", 6},
+                 {"/b/run.py(4): main;/b/net.py(5): f", 4},
+                 {"/b/opt.py(2): step", 2},
+                 {"/same.py(3): g", 9}}));
+  const Table table = difference(a, b, 1, 1, 100);
+  std::map<std::string, std::string> joined;
+  const Cells name = cells(table, "name"), of_a = cells(table, "total_a"), of_b = cells(table, "total_b");
+  for (std::size_t row = 0; row < name.size(); ++row) joined[name[row]] = of_a[row] + " " + of_b[row];
+  const std::map<std::string, std::string> expected = {{"/a/net.py(7): forward", "10 11"},
+                                                       {"/a/net.py(70): forward", "40 41"},
+                                                       {"/a/net.py(9): loss", "5 -"},
+                                                       {"/b/net.py(19): other", "- 6"},
+                                                       {"/a/run.py(1): main;/a/net.py(2): f", "3 4"},
+                                                       {"/a/opt.py(1): step", "1 -"},
+                                                       {"/a/opt.py(2): step", "2 2"},
+                                                       {"/same.py(3): g", "8 9"}};
+  EXPECT_EQ(joined, expected);
 }
 
 // A job has a column more than a single rank.

@@ -92,6 +92,11 @@ double place_in(Extent extent, double value) {
   return place > 0 ? std::min(place, 1.0) : 0.0;  // NaN, if the extent overflows, becomes 0 too
 }
 
+std::string format_x(const Column& x, double value) {
+  const bool whole = std::holds_alternative<Ints>(x.values) && std::abs(value) < 0x1p62;
+  return whole ? format_value(static_cast<std::int64_t>(value), x.unit) : format_value(value, x.unit);
+}
+
 std::vector<Span> spans_of(const Series& series, Extent x, int columns) {
   std::vector<Span> spans(static_cast<std::size_t>(std::max(columns, 1)));
   const auto column_of = [&](double at) {

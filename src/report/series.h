@@ -32,6 +32,9 @@ struct Extent {
 /// The values' bounds, low < high. `with_zero`: extended to 0 if all values are on one side of it.
 Extent extent_of(const std::vector<double>& values, bool with_zero);
 
+/// A place on the x axis, for people.
+std::string format_x(const Column& x, double value);
+
 /// The smallest and largest value in one column of a plot; low > high if there is none.
 struct Span {
   double low = HUGE_VAL, high = -HUGE_VAL;

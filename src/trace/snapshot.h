@@ -115,8 +115,8 @@ struct MemoryMark {
 struct Snapshot {
   StackTable stacks;
   std::vector<MemoryOfDevice> devices;  ///< with segments or events, by number
-  std::vector<std::int64_t> streams;    ///< as in the file: a pointer, 0 is the default stream
-  std::vector<PoolKey> pools;
+  std::vector<std::int64_t> streams;    ///< as in the file: a pointer; the first is 0, the default one
+  std::vector<PoolKey> pools;           ///< the first is the default one
   std::vector<std::pair<std::string, std::string>> settings;  ///< of the allocator; values as JSON
   std::vector<MemoryMark> marks;                              ///< external_annotations
   std::vector<std::pair<std::string, std::string>> metadata;  ///< other keys, as JSON

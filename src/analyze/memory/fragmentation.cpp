@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "analyze/list.h"
-#include "analyze/memory/instants.h"
+#include "analyze/memory/memory_instants.h"
 #include "analyze/memory/replayed_snapshots.h"
 #include "report/sheet.h"
 #include "report/statistics.h"
@@ -90,9 +90,9 @@ Fragmentation fragmentation_of(const Derived& derived, std::string_view at) {
   for_each_replay(derived, of.notes, [&](const trace::Rank& rank, std::size_t device) {
     const derive::AllocatorReplay& replay = replays_of(derived, rank)[device];
     const std::int64_t number = replay.device().number;
-    const std::optional<std::int64_t> event = event_of(replay, at);
-    if (!event) return of.notes.push_back(no_such_event(replay, at));
-    for (PoolMemory& pool : pools_of(rank, number, derive::segments_at(replay, *event)))
+    const std::optional<MemoryInstant> instant = instant_of(rank, replay, at, of.notes);
+    if (!instant) return;
+    for (PoolMemory& pool : pools_of(rank, number, derive::segments_at(replay, instant->event)))
       of.pools.push_back(std::move(pool));
   });
   return of;

@@ -1,15 +1,10 @@
 #include "analyze/memory/memory_peak.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <span>
 
 #include "analyze/list.h"
-#include "analyze/memory/chosen_records.h"
-#include "analyze/memory/instants.h"
 #include "analyze/memory/replayed_snapshots.h"
 #include "derive/allocator/peak_without.h"
 #include "report/sheet.h"
@@ -23,88 +18,65 @@ using derive::AllocatorReplay;
 using derive::kNoEvent;
 using report::kNoInt;
 using report::Role;
-using report::Tag;
 using report::Unit;
 
-/// Sums allocations by stack, then by the text of the place.
-class Holders {
- public:
-  Holders(const trace::Trace& trace, const trace::Rank& rank, const AllocatorReplay& replay,
-          std::int64_t event)
-      : places_(trace, *rank.snapshot), rank_(rank), replay_(replay), event_(event) {}
-
-  void write(HeldBy by, std::vector<HeldMemory>& out) const {
-    std::map<std::string, HeldMemory> held;
-    std::map<trace::StackId, std::string> names;
-    std::int64_t all = 0;
-    for (const Allocation& of : replay_.live_at(event_)) {
-      const auto [name, is_new] = names.try_emplace(of.stack);
-      if (is_new) name->second = name_of(of.stack, by);
-      const std::string_view place = !name->second.empty()  ? std::string_view(name->second)
-                                     : of.event == kNoEvent ? kBeforeRecording
-                                                            : kNoStackRecorded;
-      const auto [found, first] = held.try_emplace(
-          std::string(place), HeldMemory{rank_.rank, replay_.device().number, std::string(place), 0, 0, 0, 0,
-                                         0, kNoInt, kNoInt, kNoInt, kNoInt});
-      add(found->second, of);
-      report::add_to(all, of.bytes);
-    }
-    const std::size_t begin = out.size();
-    for (auto& [place, of] : held) {
-      of.share = report::ratio(of.bytes, all);
-      out.push_back(std::move(of));
-    }
-    std::stable_sort(out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(),
-                     [](const HeldMemory& a, const HeldMemory& b) { return a.bytes > b.bytes; });
-    if (event_ == replay_.peak_event && event_ >= 0) ask_without(by, std::span(out).subspan(begin));
+void add(HeldMemory& to, const Allocation& of, const AllocatorReplay& replay, const MemoryInstant& at) {
+  ++to.count;
+  report::add_to(to.bytes, of.bytes);
+  to.largest = std::max(to.largest, of.bytes);
+  if (of.event == kNoEvent) {
+    report::add_to(to.before, of.bytes);
+    return;
   }
+  to.oldest_events = std::max(to.oldest_events, at.event - static_cast<std::int64_t>(of.event));
+  const std::int64_t then = time_of(replay, of.event);
+  if (at.time != kNoInt && then != kNoInt) to.oldest_time = std::max(to.oldest_time, at.time - then);
+}
 
- private:
-  void ask_without(HeldBy by, std::span<HeldMemory> held) const {
-    held = held.first(std::min(held.size(), kPeakPlaces));
-    std::vector<std::uint32_t> groups;
-    for (trace::StackId stack = 0; stack < rank_.snapshot->stacks.size(); ++stack) {
-      const auto of = std::ranges::find(held, name_of(stack, by), &HeldMemory::place);
-      groups.push_back(of == held.end() ? derive::kNoGroup : static_cast<std::uint32_t>(of - held.begin()));
-    }
-    const std::vector<derive::GroupPeak> peaks = derive::peaks_without(replay_, groups, held.size());
-    for (std::size_t i = 0; i < held.size(); ++i) {
-      held[i].peak_without = peaks[i].peak_without;
-      held[i].mean = static_cast<std::int64_t>(peaks[i].mean_held);
-    }
+/// The peak without each of the places that hold most.
+void ask_without(AllocationPlaces& places, const AllocatorReplay& replay, std::span<HeldMemory> held) {
+  held = held.first(std::min(held.size(), kPeakPlaces));
+  std::vector<std::uint32_t> groups;
+  for (trace::StackId stack = 0; stack < places.stacks(); ++stack) {
+    const std::string& name = places.names()[places.number_of(stack, false)];
+    const auto of = std::ranges::find(held, name, &HeldMemory::place);
+    groups.push_back(of == held.end() ? derive::kNoGroup : static_cast<std::uint32_t>(of - held.begin()));
   }
-
-  std::string name_of(trace::StackId stack, HeldBy by) const {
-    if (by == HeldBy::stack) return places_.folded(stack);
-    return by == HeldBy::line ? places_.line(stack) : places_.place(stack);
+  const std::vector<derive::GroupPeak> peaks = derive::peaks_without(replay, groups, held.size());
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    held[i].peak_without = peaks[i].peak_without;
+    held[i].mean = static_cast<std::int64_t>(peaks[i].mean_held);
   }
+}
 
-  void add(HeldMemory& to, const Allocation& of) const {
-    ++to.count;
-    report::add_to(to.bytes, of.bytes);
-    to.largest = std::max(to.largest, of.bytes);
-    if (of.event == kNoEvent) {
-      report::add_to(to.before, of.bytes);
-      return;
-    }
-    to.oldest_events = std::max(to.oldest_events, event_ - static_cast<std::int64_t>(of.event));
-    const std::int64_t now = time_of(replay_, event_), then = time_of(replay_, of.event);
-    if (now != kNoInt && then != kNoInt) to.oldest_time = std::max(to.oldest_time, now - then);
+/// What is allocated at the instant, by place, largest first.
+std::vector<HeldMemory> held_at(AllocationPlaces places, const AllocatorReplay& replay,
+                                const MemoryInstant& at) {
+  std::vector<HeldMemory> held;
+  std::int64_t all = 0;
+  for (const Allocation& of : replay.live_at(at.event)) {
+    const std::size_t place = places.number_of(of.stack, of.event == kNoEvent);
+    if (place == held.size())
+      held.push_back(
+          {at.rank, at.device, places.names()[place], 0, 0, 0, 0, 0, kNoInt, kNoInt, kNoInt, kNoInt});
+    add(held[place], of, replay, at);
+    report::add_to(all, of.bytes);
   }
-
-  const derive::StackPlaces places_;
-  const trace::Rank& rank_;
-  const AllocatorReplay& replay_;
-  const std::int64_t event_;
-};
+  for (HeldMemory& of : held) of.share = report::ratio(of.bytes, all);
+  std::ranges::sort(held, [](const HeldMemory& a, const HeldMemory& b) {
+    return a.bytes != b.bytes ? a.bytes > b.bytes : a.place < b.place;
+  });
+  if (at.event == replay.peak_event && at.event >= 0) ask_without(places, replay, held);
+  return held;
+}
 
 const report::Sheet<MemoryInstant> kInstantSheet{
     "Instant",
     report::Shape::table,
     {report::rank_field<MemoryInstant>(&MemoryInstant::rank),
      {"device", &MemoryInstant::device, Unit::none, Role::key},
-     {"event", &MemoryInstant::event, Unit::none},
-     {"time", &MemoryInstant::time, Unit::ns},
+     {"event", &MemoryInstant::event, Unit::none, Role::detail},
+     {"time", &MemoryInstant::time, Unit::ns, Role::detail},
      {"requested", &MemoryInstant::requested, Unit::bytes},
      {"reserved", &MemoryInstant::reserved, Unit::bytes},
      {"peak_requested", &MemoryInstant::peak_requested, Unit::bytes},
@@ -129,8 +101,7 @@ const report::Sheet<HeldMemory> kHeldSheet{
 constexpr report::ParamSpec kParams[] = {
     {"at", report::ParamSpec::Type::text, "peak", "",
      "the instant: peak, start, end, oom, or an event's number (what holds after it)"},
-    {"by", report::ParamSpec::Type::choice, "function", "function|line|stack",
-     "what holds memory: the innermost function or line of the program, or the whole stack"}};
+    kHeldByParam};
 
 }  // namespace
 
@@ -139,12 +110,10 @@ MemoryHolders memory_holders_of(const Derived& derived, std::string_view at, Hel
   const trace::Trace& trace = derived.trace();
   for_each_replay(derived, of.notes, [&](const trace::Rank& rank, std::size_t device) {
     const AllocatorReplay& replay = replays_of(derived, rank)[device];
-    const std::optional<std::int64_t> event = event_of(replay, at);
-    if (!event) return of.notes.push_back(no_such_event(replay, at));
-    const std::int64_t requested = replay.requested_at(*event);
-    of.instants.push_back({rank.rank, replay.device().number, *event, time_of(replay, *event), requested,
-                           replay.reserved_at(*event), replay.peak, report::ratio(requested, replay.peak)});
-    Holders(trace, rank, replay, *event).write(by, of.held);
+    const std::optional<MemoryInstant> instant = instant_of(rank, replay, at, of.notes);
+    if (!instant) return;
+    of.instants.push_back(*instant);
+    std::ranges::move(held_at({trace, *rank.snapshot, by}, replay, *instant), std::back_inserter(of.held));
   });
   return of;
 }
@@ -152,9 +121,7 @@ MemoryHolders memory_holders_of(const Derived& derived, std::string_view at, Hel
 constinit const About memory_peak_about = {kParams};
 
 report::Report memory_peak(const Derived& derived, const report::Params& params) {
-  const std::string_view by = params.text("by", "function");
-  const HeldBy held_by = by == "stack" ? HeldBy::stack : by == "line" ? HeldBy::line : HeldBy::function;
-  MemoryHolders of = memory_holders_of(derived, params.text("at", "peak"), held_by);
+  MemoryHolders of = memory_holders_of(derived, params.text("at", "peak"), held_by(params));
   const bool several = derived.trace().several();
   return {"memory_peak",
           {tabulate(kInstantSheet, of.instants, several), tabulate(kHeldSheet, of.held, several)},

@@ -4,18 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "analyze/derived.h"
+#include "analyze/memory/memory_instants.h"
 
 namespace stepscope::analyze {
-
-/// Levels of one device at the instant that was asked for. Bytes.
-struct MemoryInstant {
-  std::int64_t rank, device;
-  std::int64_t event;  ///< what holds after it; -1: before the first event
-  std::int64_t time;   ///< ns from the first event's time; report::kNoInt if the file has no times
-  std::int64_t requested, reserved, peak_requested;
-  double share;  ///< requested / peak_requested
-};
 
 /// Allocations of one place that are alive at the instant. Bytes.
 struct HeldMemory {
@@ -39,9 +30,7 @@ struct MemoryHolders {
 
 inline constexpr std::size_t kPeakPlaces = 16;
 
-enum class HeldBy : std::uint8_t { function, line, stack };
-
-/// `at`: an instant as in instants.h.
+/// `at`: an instant as in memory_instants.h.
 MemoryHolders memory_holders_of(const Derived& derived, std::string_view at = "peak",
                                 HeldBy by = HeldBy::function);
 

@@ -87,7 +87,8 @@ TEST(MemoryPeak, WhoHoldsIt) {
 TEST(MemoryPeak, WithoutSnapshot) {
   const trace::Trace trace = test::open_events(
       R"({"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 1})");
-  for (const char* analysis : {"memory_summary", "memory_peak"}) {
+  for (const char* analysis :
+       {"memory_summary", "memory_peak", "memory_curve", "memory_diff", "memory_segments"}) {
     const report::Report report = test::answer(analysis, trace);
     ASSERT_EQ(report.notes.size(), 1u);
     EXPECT_TRUE(report.notes[0].starts_with("No memory snapshot is open.")) << report.notes[0];

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "analyze/list.h"
-#include "analyze/memory/instants.h"
+#include "analyze/memory/memory_instants.h"
 #include "analyze/memory/replayed_snapshots.h"
 #include "derive/allocator/allocator_state.h"
 #include "report/sheet.h"

@@ -135,4 +135,14 @@ std::vector<std::string> capture_health(const trace::Trace& trace, const trace::
   return notes;
 }
 
+std::vector<std::string> state_health(const trace::Trace& trace, const trace::Rank& rank) {
+  std::vector<std::string> notes;
+  const std::string file = trace.several() ? fmt::format("Rank {}: ", rank.rank) : "";
+  if (rank.snapshot->cut)
+    notes.push_back(fmt::format("{}The snapshot ends early, at byte {}: later segments are missing.", file,
+                                rank.reading.text_bytes));
+  for (const std::string& fault : rank.snapshot->faults) notes.push_back(file + fault);
+  return notes;
+}
+
 }  // namespace stepscope::analyze

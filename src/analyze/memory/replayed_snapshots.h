@@ -37,6 +37,9 @@ std::vector<CaptureFault> capture_faults(const trace::Trace& trace, const trace:
 std::vector<std::string> capture_health(const trace::Trace& trace, const trace::Rank& rank,
                                         const std::vector<derive::AllocatorReplay>& replays);
 
+/// The same without the events: what is wrong with the final state.
+std::vector<std::string> state_health(const trace::Trace& trace, const trace::Rank& rank);
+
 /// Calls `tell(rank, index of the device in its snapshot)` for each device. Adds to `notes` how complete the
 /// snapshots are, or what to record if there is none.
 template <class Tell>

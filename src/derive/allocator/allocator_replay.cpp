@@ -4,32 +4,13 @@
 #include <limits>
 
 #include "derive/allocator/open_addresses.h"
+#include "derive/allocator/saturated.h"
 
 namespace stepscope::derive {
 namespace {
 
 using trace::AllocatorEvents;
 using trace::MemoryAction;
-
-/// a + b, saturated.
-std::int64_t plus(std::int64_t a, std::int64_t b) {
-  std::int64_t sum = 0;
-  if (!__builtin_add_overflow(a, b, &sum)) return sum;
-  return a < 0 ? std::numeric_limits<std::int64_t>::min() + 1 : std::numeric_limits<std::int64_t>::max();
-}
-
-std::int64_t reserved_change(const AllocatorEvents& events, std::uint32_t event) {
-  switch (events.action[event]) {
-    case MemoryAction::segment_alloc:
-    case MemoryAction::segment_map:
-      return events.size[event];
-    case MemoryAction::segment_free:
-    case MemoryAction::segment_unmap:
-      return -events.size[event];
-    default:
-      return 0;
-  }
-}
 
 }  // namespace
 
@@ -64,7 +45,7 @@ void AllocatorReplay::match() {
       ++allocations;
       OpenAddresses::Entry& entry = open.at(events.address[e]);
       if (entry.event != kNoEvent) {
-        implied_.emplace_back(e, entry.event);
+        replaced_.emplace_back(e, entry.event);
         end_of(entry, e);
         ++reused;
       }
@@ -109,9 +90,10 @@ void AllocatorReplay::find_start() {
 
 std::uint32_t AllocatorReplay::ended_by(std::uint32_t event) const {
   if (device_.events.action[event] == ends_) return partner_[event];
-  if (device_.events.action[event] != MemoryAction::alloc || implied_.empty()) return kNoEvent;
-  const auto implied = std::lower_bound(implied_.begin(), implied_.end(), std::pair(event, std::uint32_t{0}));
-  return implied != implied_.end() && implied->first == event ? implied->second : kNoEvent;
+  if (device_.events.action[event] != MemoryAction::alloc || replaced_.empty()) return kNoEvent;
+  const auto implied =
+      std::lower_bound(replaced_.begin(), replaced_.end(), std::pair(event, std::uint32_t{0}));
+  return implied != replaced_.end() && implied->first == event ? implied->second : kNoEvent;
 }
 
 std::int64_t AllocatorReplay::change(std::uint32_t event) const {
@@ -187,14 +169,28 @@ void AllocatorReplay::find_reserved() {
   peak_reserved = device_.events.count() == 0 ? now : std::numeric_limits<std::int64_t>::min();
   for (std::uint32_t e = device_.events.count(); e-- > 0;) {
     peak_reserved = std::max(peak_reserved, now);
-    now = plus(now, -reserved_change(device_.events, e));
+    now = plus(now, -reserved_change(e));
+  }
+}
+
+std::int64_t AllocatorReplay::reserved_change(std::uint32_t event) const {
+  const AllocatorEvents& events = device_.events;
+  switch (events.action[event]) {
+    case MemoryAction::segment_alloc:
+    case MemoryAction::segment_map:
+      return events.size[event];
+    case MemoryAction::segment_free:
+    case MemoryAction::segment_unmap:
+      return -events.size[event];
+    default:
+      return 0;
   }
 }
 
 std::int64_t AllocatorReplay::reserved_at(std::int64_t event) const {
   std::int64_t now = end_reserved;
   for (std::int64_t e = device_.events.count(); --e > event;)
-    now = plus(now, -reserved_change(device_.events, static_cast<std::uint32_t>(e)));
+    now = plus(now, -reserved_change(static_cast<std::uint32_t>(e)));
   return now;
 }
 

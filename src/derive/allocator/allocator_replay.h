@@ -73,6 +73,10 @@ class AllocatorReplay {
   std::uint32_t partner(std::uint32_t event) const { return partner_[event]; }
   /// The allocation among the events that this event ends; kNoEvent: none.
   std::uint32_t ended_by(std::uint32_t event) const;
+  /// Bytes that `event` adds to reserved memory.
+  std::int64_t reserved_change(std::uint32_t event) const;
+  /// The action that ends allocations: free_completed, or free_requested if the events have none.
+  trace::MemoryAction ends() const { return ends_; }
 
  private:
   struct Checkpoint {
@@ -90,8 +94,9 @@ class AllocatorReplay {
   const trace::MemoryOfDevice& device_;
   trace::MemoryAction ends_ = trace::MemoryAction::free_completed;
   Column<std::uint32_t> partner_;
-  std::vector<Allocation> before_;                                ///< allocated before the first event
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> implied_;  ///< (alloc event, the one that it ended)
+  std::vector<Allocation> before_;  ///< allocated before the first event
+  std::vector<std::pair<std::uint32_t, std::uint32_t>>
+      replaced_;  ///< (alloc event, the allocation that it ended)
   std::vector<Checkpoint> checkpoints_;
   Column<std::uint32_t> live_;
   std::vector<DelayedFree> delayed_;

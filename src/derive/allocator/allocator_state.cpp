@@ -4,6 +4,8 @@
 #include <limits>
 #include <map>
 
+#include "derive/allocator/level_walk.h"
+
 namespace stepscope::derive {
 namespace {
 
@@ -153,11 +155,6 @@ std::int64_t Gap::pages() const {
   const std::uint64_t page = kPage, end = address + static_cast<std::uint64_t>(size);
   const std::uint64_t first = (address + page - 1) / page, behind = end / page;
   return behind > first ? static_cast<std::int64_t>((behind - first) * page) : 0;
-}
-
-std::int64_t rounded(std::int64_t request) {
-  constexpr std::int64_t kUnit = 512;
-  return std::max(kUnit, round_up(request, kUnit));
 }
 
 std::int64_t segment_for(std::int64_t request) {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "derive/allocator/allocator_replay.h"
+#include "derive/allocator/level_walk.h"
 
 namespace stepscope::derive {
 
@@ -41,8 +41,6 @@ struct HeldSegment {
 /// O(segment events + live log live).
 std::vector<HeldSegment> segments_at(const AllocatorReplay& replay, std::int64_t event);
 
-/// What the allocator makes of a request: at least 512 B, in multiples of it.
-std::int64_t rounded(std::int64_t request);
 /// The segment that it would ask the device for, as PyTorch's defaults are.
 std::int64_t segment_for(std::int64_t request);
 /// Requests above 1 MiB come from large segments.

@@ -62,7 +62,7 @@ trace::StringId Rows::text(Value value) {
 
 std::uint16_t Rows::stream(Value value) {
   const auto raw = static_cast<std::int64_t>(address(value));
-  if (streams.empty() || raw != last_stream_) {
+  if (raw != last_stream_) {
     last_stream_id_ = numbered(stream_ids_, streams, raw, odd.streams);
     last_stream_ = raw;
   }
@@ -80,7 +80,7 @@ std::uint16_t Rows::pool(Value value) {
   } else {
     ++odd.types;
   }
-  if (pools.empty() || key != last_pool_) {
+  if (key != last_pool_) {
     last_pool_id_ = numbered(pool_ids_, pools, key, odd.streams);
     last_pool_ = key;
   }
@@ -182,8 +182,8 @@ Value Rows::add_event(std::span<const Value> pairs) {
   events.stack.push_back(trace::kNoStack);
   events.metadata.push_back(trace::kEmptyString);
   events.context.push_back(trace::kEmptyString);
-  events.stream.push_back(streams.empty() ? stream({Tag::integer, 0}) : std::uint16_t{0});
-  events.pool.push_back(pools.empty() ? pool({Tag::pair, 0}) : std::uint16_t{0});
+  events.stream.push_back(0);
+  events.pool.push_back(0);
   const std::size_t row = events.action.size() - 1;
   for (std::size_t i = 0; i + 1 < pairs.size(); i += 2)
     set_event(row, pairs[i], heap_.resolved(pairs[i + 1]));

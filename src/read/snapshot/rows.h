@@ -47,8 +47,8 @@ class Rows {
   Column<trace::MemoryBlock> blocks;
   std::vector<SegmentRow> segments;
   std::vector<trace::MemoryMark> marks;
-  std::vector<std::int64_t> streams;
-  std::vector<trace::PoolKey> pools;
+  std::vector<std::int64_t> streams = {0};       ///< the default stream first
+  std::vector<trace::PoolKey> pools = {{0, 0}};  ///< the default pool first
   Oddities odd;
 
  private:
@@ -71,8 +71,8 @@ class Rows {
   trace::StringId json(Value value) { return heap_.strings().intern(heap_.json(value)); }
 
   Heap& heap_;
-  std::map<std::int64_t, std::uint16_t> stream_ids_;
-  std::map<trace::PoolKey, std::uint16_t> pool_ids_;
+  std::map<std::int64_t, std::uint16_t> stream_ids_ = {{0, 0}};
+  std::map<trace::PoolKey, std::uint16_t> pool_ids_ = {{{0, 0}, 0}};
   std::int64_t last_stream_ = 0;
   trace::PoolKey last_pool_;
   std::uint16_t last_stream_id_ = 0, last_pool_id_ = 0;

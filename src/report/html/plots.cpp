@@ -56,9 +56,9 @@ void put_plot(std::string& out, const Series& series, const Column& x_column, Ex
                      base);
   out += fmt::format(R"(<path class="curve" d="{}"/>)", path);
   out += fmt::format(R"(<text x="{:.1f}" y="{:.1f}">{}</text>)", kPlotLeft, kPlotTop + kPlotHigh + 18,
-                     escaped(format_value(x.low, x_column.unit)));
+                     escaped(format_x(x_column, x.low)));
   out += fmt::format(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="end">{}</text></svg>)", kChartWidth,
-                     kPlotTop + kPlotHigh + 18, escaped(format_value(x.high, x_column.unit)));
+                     kPlotTop + kPlotHigh + 18, escaped(format_x(x_column, x.high)));
   out += '\n';
 }
 

@@ -69,7 +69,7 @@ void put_plot(Sheet& sheet, const Series& series, const Column& x_column, Extent
     const std::string mark = i == 0 ? top : i + 1 == lines.size() ? bottom : "";
     sheet.line("  " + padded(mark, label, false) + sheet.ink.dim(" ┤") + sheet.ink.paint(kBarInk, lines[i]));
   }
-  const std::string from = format_value(x.low, x_column.unit), to = format_value(x.high, x_column.unit);
+  const std::string from = format_x(x_column, x.low), to = format_x(x_column, x.high);
   const int between = cells - cells_of(from) - cells_of(to);
   sheet.line("  " + repeated(" ", label + 1) + sheet.ink.dim("└" + repeated("─", cells)));
   sheet.line("  " + repeated(" ", label + 2) +
