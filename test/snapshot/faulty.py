@@ -15,8 +15,9 @@ import pickle
 import random
 import sys
 
+from plans import MiB, draw_plan, operators
 from seen import Window, place_key, user_place
-from training import MiB, Program, draw_plan, make, text_of
+from training import Program, make, text_of
 
 UNLIMITED = 1 << 50
 MAX_DRAWS = 400
@@ -27,6 +28,7 @@ FREE_FOR_FRAGMENTATION, FREE_FOR_OTHERS = 1.2, 0.8  # times the failed request
 LARGE_REQUEST = 0.1  # of the capacity: less is no spike
 MIN_RISES = 4  # of a leak's allocations in the window
 MIN_LEAKED = 0.15  # of the capacity, for a leak that ends in an OOM
+MIN_FREED = 0.05  # of the reserved peak, given back in most steps with churn
 KEPT_STEPS = 6
 
 
@@ -50,13 +52,6 @@ def window_of(program):
     return Window(events[lost:], program.device.segments(), [s - lost for s in starts])
 
 
-def run(plan, seed, capacity=UNLIMITED, hooks=None, prepare=None):
-    program = Program(plan, seed, capacity, hooks)
-    if prepare:
-        prepare(program)
-    return program.run()
-
-
 def check_others(window, *, lift=True, unused=True, releases=True, growth=True):
     """No fault but the planted one shows."""
     if lift:
@@ -64,48 +59,62 @@ def check_others(window, *, lift=True, unused=True, releases=True, growth=True):
     if unused:
         need(1 - window.peak() / window.reserved_peak() < HEALTHY_UNUSED, "much cached memory is unused")
     if releases:
-        need(all(freed == 0 for _, freed in window.segment_events_by_step()[1:]), "segments are given back")
+        need(all(freed == 0 for _, freed in window.segments_by_step()[1:]), "segments are given back")
     if growth:
         last = max(3, len(window.starts) // 2)
         need(all(not steps or steps[-1] < last for steps in window.rises().values()), "memory grows late in the window")
 
 
-def draw_healthy(rng, seed, **fixed):
-    """A plan that is healthy, its run without a limit, and its window."""
-    plan = draw_plan(rng, **fixed)
-    program = run(plan, seed)
-    window = window_of(program)
-    need(2 * MiB * 100 < window.peak() and max(program.device.res_curve) < 75 << 30, "of unusual size")
-    need(len(program.device.trace) < 40000, "too long")
-    check_others(window)
-    return plan, program, window
+class Case:
+    """One draw of one seed. The seed alone chooses the fault's variant, so that drawing again does not prefer easy ones."""
+
+    def __init__(self, kind, seed, draw):
+        self.seed, self.code = seed, f"{kind} {seed} {draw}"
+        self.rng, self.base = random.Random(self.code), random.Random(f"plan {self.code}")
+
+    def healthy(self, **fixed):
+        """A plan that is healthy, and its run without a limit."""
+        plan = draw_plan(self.base, **fixed)
+        program = self.run(plan)
+        window = window_of(program)
+        need(200 * MiB < window.peak() and max(program.device.res_curve) < 75 << 30, "of unusual size")
+        need(len(program.device.trace) < 40000, "too long")
+        check_others(window)
+        return plan, program
+
+    def run(self, plan, capacity=UNLIMITED, hooks=None, prepare=None):
+        program = Program(plan, self.code, capacity, hooks)
+        if prepare:
+            prepare(program)
+        return program.run()
 
 
 def capacity_of(rng, program):
     return int(max(program.device.res_curve) / rng.uniform(0.5, 0.7)) // MiB * MiB
 
 
-def plant_healthy(rng, seed, draw):
-    plan, program, _ = draw()
-    capacity = capacity_of(rng, program)
+def plant_healthy(case):
+    plan, program = case.healthy()
+    capacity = capacity_of(case.rng, program)
     if plan.cut:
-        stop_at = rng.randrange(program.starts[-1] + 2, program.device.total_events)
-        program = run(plan, seed, capacity, prepare=lambda p: setattr(p, "stop_at", stop_at))
+        stop_at = case.rng.randrange(program.starts[-1] + 2, program.device.total_events)
+        program = case.run(plan, capacity, prepare=lambda p: setattr(p, "stop_at", stop_at))
     else:
-        program = run(plan, seed, capacity)
+        program = case.run(plan, capacity)
     check_others(window_of(program))
     return program, {}
 
 
-def plant_leak(rng, seed, draw):
-    plan, healthy, _ = draw()
-    need(plan.steps >= 8, "few steps")
-    variant = rng.choice(("constant", "constant", "second", "graph"))
-    need(variant != "second" or plan.steps >= 12, "few steps")
-    need(variant != "graph" or plan.family != "server", "no graph")
-    ends_in_oom = rng.random() < 0.4
-    size = int(math.exp(rng.uniform(math.log((16 << 20) if ends_in_oom else 64 << 10), math.log(64 << 20))))
-    varies, at_loss = rng.random() < 0.3, plan.family != "server" and rng.random() < 0.6
+def plant_leak(case):
+    variant = ("constant", "graph", "second")[case.seed % 3]
+    ends_in_oom = case.seed % 5 in (1, 3)
+    fixed = {"family": case.rng.choice(("decoder", "vision"))} if variant == "graph" else {}
+    plan, healthy = case.healthy(**fixed)
+    need(plan.steps >= (12 if variant == "second" else 8), "few steps")
+    least = max(healthy.device.req_curve) * 0.25 / plan.steps * (2 if variant == "second" else 1) if ends_in_oom else 64 << 10
+    need(least < 64 << 20, "a large model")
+    size = int(math.exp(case.rng.uniform(math.log(least), math.log(64 << 20))))
+    varies, at_loss = case.rng.random() < 0.3, plan.family != "server" and case.rng.random() < 0.6
     done, hooks, places, prepare = set(), {}, {}, None
 
     def keep(program, context):
@@ -118,22 +127,24 @@ def plant_leak(rng, seed, draw):
         program.kept.append(program.alloc(size * context.length / max(plan.lengths) if varies else size, frames))
 
     if variant == "graph":
-        layer = rng.randrange(plan.layers)
-        names = [name for name, size, saved, _ in healthy.operators(layer, max(plan.lengths)) if saved and size > 64 << 10]
-        need(len(names) >= 2, "small layers")
-        kept = {(layer, name) for name in rng.sample(names, rng.randrange(1, min(4, len(names))))}
+        made = {name: size for name, size, saved, _ in operators(plan, 0, max(plan.lengths)) if saved and size > 64 << 10}
+        need(len(made) >= 2, "small layers")
+        names = case.rng.sample(sorted(made), case.rng.randrange(1, min(4, len(made))))
+        enough = max(healthy.device.req_curve) * 0.4 / plan.steps if ends_in_oom else 1
+        layers = range(plan.layers)[: math.ceil(enough / sum(made[name] for name in names))]
+        kept = {(layer, name) for layer in layers for name in names}
         prepare = lambda program: program.kept_operators.update(kept)  # noqa: E731
     else:
         hooks["loss" if at_loss else "step_end"] = keep
-    program = run(plan, seed, UNLIMITED, hooks, prepare)
-    capacity = int(max(program.device.res_curve) / rng.uniform(0.6, 0.9)) // MiB * MiB
+    program = case.run(plan, UNLIMITED, hooks, prepare)
+    capacity = int(max(program.device.res_curve) / case.rng.uniform(0.6, 0.9)) // MiB * MiB
     if ends_in_oom:
         needed = max(healthy.device.res_curve) * 1.03
-        at = rng.uniform(0.6, 0.95)
+        at = case.rng.uniform(0.6, 0.95)
         capacity = int(needed + at * (max(program.device.res_curve) - needed)) // MiB * MiB
         need(needed < max(program.device.res_curve), "no growth")
     done.clear()
-    program = run(plan, seed, capacity, hooks, prepare)
+    program = case.run(plan, capacity, hooks, prepare)
     window = window_of(program)
     if variant == "graph":
         places = {text_of(program.code.place("block", "forward", name)): None for _, name in kept}
@@ -154,29 +165,29 @@ def plant_leak(rng, seed, draw):
                      "bytes_each": sorted({block.req for block in program.kept})[:8]}  # fmt: skip
 
 
-def plant_fragmentation(rng, seed, draw):
-    plan, _, _ = draw(expandable=False, family=rng.choice(("decoder", "vision")), states=rng.choice((1, 2, 2)), evaluate_every=0)
-    first, growth = 64 * rng.randrange(2, 9), rng.uniform(2, 5)
+def plant_fragmentation(case):
+    plan, _ = case.healthy(expandable=False, family=case.rng.choice(("decoder", "vision")), states=case.rng.choice((1, 2, 2)), evaluate_every=0)
+    first, growth = 64 * case.rng.randrange(2, 9), case.rng.uniform(2, 5)
     plan = copy.copy(plan)
     plan.lengths = [int(first * (1 + (growth - 1) * i / (plan.steps - 1))) for i in range(plan.steps)]
     held = collections.deque()
-    pins = rng.choice((0, 2, 4, 6))
+    pins = case.rng.choice((0, 2, 4, 6))
 
     def pin(program, context):
         """Results of some layers that are held for some steps, in the middle of activations."""
         if context.grad and context.layer % 2:
             frames = program.code.stack("block", "keep", "held", context.caller)
-            held.append(program.alloc(rng.randrange(1, 4) * MiB + 65536, frames))
+            held.append(program.alloc(case.rng.randrange(1, 4) * MiB + 65536, frames))
             if len(held) > pins:
                 program.free(held.popleft(), frames)
 
-    unlimited = run(plan, seed)
+    unlimited = case.run(plan)
     need(max(unlimited.device.res_curve) < 75 << 30 and unlimited.device.total_events < 30000, "of unusual size")
     low, high = max(unlimited.device.req_curve), max(unlimited.device.res_curve)
     for i in range(16):
         capacity = int(high * 1.05 - (high * 1.05 - low * 0.85) * i / 15) // MiB * MiB
         held.clear()
-        program = run(plan, seed, capacity, {"layer": pin} if pins else None)
+        program = case.run(plan, capacity, {"layer": pin} if pins else None)
         if not program.out_of_memory or len(program.starts) < 4:
             continue
         window = window_of(program)
@@ -188,14 +199,14 @@ def plant_fragmentation(rng, seed, draw):
     raise Unfit("no capacity at which it fails by fragmentation")
 
 
-def plant_spike(rng, seed, draw):
-    plan, healthy, _ = draw()
+def plant_spike(case):
+    plan, healthy = case.healthy()
     server = plan.family == "server"
-    site, point, library = rng.choice(
+    site, point, library = case.rng.choice(
         ((("loss", "spike", "float"), "loss", ()), (("model", "spike", "softmax"), "loss", (("nn/functional.py", 1858, "softmax"),)),
          (("block", "spike", "mask"), "layer", ()), (("block", "spike", "scores"), "layer", (("nn/functional.py", 1858, "softmax"),))))  # fmt: skip
-    every, parts = (1 if server else rng.choice((1, 1, 3))), rng.choice((1, 1, 2))
-    lift, ends_in_oom = rng.uniform(0.32, 0.95), rng.random() < 0.4
+    every, parts = (1 if server else case.rng.choice((1, 1, 3))), case.rng.choice((1, 1, 2))
+    lift, ends_in_oom = case.rng.uniform(0.32, 0.95), case.seed % 3 == 1
     probes = []
 
     def fires(context):
@@ -213,17 +224,17 @@ def plant_spike(rng, seed, draw):
             for block, frames in reversed(blocks):
                 program.device.free_now(block, frames)
 
-    run(plan, seed, UNLIMITED, {point: probe})
+    case.run(plan, UNLIMITED, {point: probe})
     peak = max(healthy.device.req_curve)
     need(probes, "never there")
     factor = min(((1 + lift) * peak - level) / length for level, length in probes)
-    program = run(plan, seed, UNLIMITED, {point: cast})
-    capacity = int(max(program.device.res_curve) / rng.uniform(0.6, 0.9)) // MiB * MiB
+    program = case.run(plan, UNLIMITED, {point: cast})
+    capacity = int(max(program.device.res_curve) / case.rng.uniform(0.6, 0.9)) // MiB * MiB
     if ends_in_oom:
         least, most = max(healthy.device.res_curve) * 1.03, max(program.device.req_curve)
         need(least < most, "little room")
-        capacity = int(rng.uniform(least, 0.3 * least + 0.7 * most)) // MiB * MiB
-    program = run(plan, seed, capacity, {point: cast})
+        capacity = int(case.rng.uniform(least, 0.3 * least + 0.7 * most)) // MiB * MiB
+    program = case.run(plan, capacity, {point: cast})
     window = window_of(program)
     place = text_of(program.code.place(*site))
     sizes = {"places": [place], "lift": round(lift, 3), "healthy_peak": peak, "every": every}
@@ -241,42 +252,41 @@ def plant_spike(rng, seed, draw):
     return program, {**sizes, "lift_seen": round(seen, 3)}
 
 
-def plant_churn(rng, seed, draw):
-    near = rng.random() < 0.4
+def plant_churn(case):
+    near = case.seed % 3 == 1
     fixed = {"expandable": False, "evaluate_every": 0} if near else {}
-    plan, healthy, _ = draw(**fixed)
+    plan, healthy = case.healthy(**fixed)
     if near:
-        choices = rng.sample(range(6, 25), 6)
-        plan = copy.copy(plan)
-        plan.lengths = [64 * choices[(i * 5 + rng.randrange(2)) % 6] for i in range(plan.steps)]
+        plan, longest = copy.copy(plan), case.rng.randrange(400, 1600)  # batches sorted by length: no cached block is large enough
+        plan.lengths = [int(longest * (0.7 + 0.3 * i / (plan.steps - 1))) for i in range(plan.steps)]
 
     def clean(program, _):
         frames = program.code.stack("tools", "clean", "empty_cache", "clean", (("cuda/memory.py", 162, "empty_cache"),))
         program.device.release_cached(frames)
 
-    unlimited = run(plan, seed, UNLIMITED, None if near else {"step_end": clean})
+    unlimited = case.run(plan, UNLIMITED, None if near else {"step_end": clean})
     low, high = max(unlimited.device.req_curve), max(unlimited.device.res_curve)
     need(high < 75 << 30 and unlimited.device.total_events < 30000, "of unusual size")
-    capacities = [int(high - (high - low) * i / 12) // MiB * MiB for i in range(1, 13)] if near else [capacity_of(rng, unlimited)]
+    capacities = [int(low * (1.04 + 0.04 * i)) // MiB * MiB for i in range(8)] if near else [capacity_of(case.rng, unlimited)]
     for capacity in capacities:
-        program = run(plan, seed, capacity, None if near else {"step_end": clean})
+        program = case.run(plan, capacity, None if near else {"step_end": clean})
         window = window_of(program)
-        steps = window.segment_events_by_step()[1:]
-        busy = sum(made > 0 and freed > 0 for made, freed in steps)
+        steps = window.segments_by_step()[1:]
+        busy = sum(made > 0 and freed > window.reserved_peak() * MIN_FREED for made, freed in steps)
         if not program.out_of_memory and len(steps) >= 4 and busy >= 0.8 * len(steps):
             check_others(window, unused=False, releases=False)
             return program, {"variant": "near capacity" if near else "empty_cache", "retries": program.device.retries,
-                             "segments_made": sum(made for made, _ in steps), "segments_freed": sum(freed for _, freed in steps)}  # fmt: skip
+                             "bytes_made": sum(made for made, _ in steps), "bytes_freed": sum(freed for _, freed in steps)}  # fmt: skip
     raise Unfit("no churn")
 
 
-def plant_shortage(rng, seed, draw):
-    plan, healthy, _ = draw(family=rng.choice(("decoder", "vision")))
-    capacity, plan = capacity_of(rng, healthy), copy.copy(plan)
+def plant_shortage(case):
+    plan, healthy = case.healthy(family=case.rng.choice(("decoder", "vision")))
+    capacity, plan = capacity_of(case.rng, healthy), copy.copy(plan)
     small = plan.batch
     for factor in (2, 3, 4, 6, 8, 12, 16, 24, 32):
         plan.batch = small * factor
-        program = run(plan, seed, capacity)
+        program = case.run(plan, capacity)
         if program.out_of_memory and len(program.starts) == 1 and not program.gradients:
             window = window_of(program)
             oom = window.oom()
@@ -295,11 +305,8 @@ PLANTS = {"healthy": plant_healthy, "leak": plant_leak, "fragmentation": plant_f
 def faulty(kind, seed):
     """A program after its run, and the truth about it."""
     for draw in range(MAX_DRAWS):
-        rng = random.Random(f"{kind} {seed} {draw}")
-        base = random.Random(f"plan {kind} {seed} {draw}")
-        code_seed = f"{kind} {seed} {draw}"
         try:
-            program, truth = PLANTS[kind](rng, code_seed, lambda **fixed: draw_healthy(base, code_seed, **fixed))
+            program, truth = PLANTS[kind](Case(kind, seed, draw))
         except Unfit as why:
             print(f"{kind} {seed}: draw {draw}: {why}", file=sys.stderr)
             continue

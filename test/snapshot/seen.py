@@ -75,13 +75,15 @@ class Window:
         """Events of a thirtieth of a step, within which a short-lived allocation is freed."""
         return max(8, len(self.events) // max(1, len(self.starts)) // 30)
 
-    def segment_events_by_step(self):
-        """Per complete step: segments made, segments given back."""
-        counts = []
+    def segments_by_step(self):
+        """Per complete step: bytes of segments made, bytes given back."""
+        sizes = []
         for begin, end in zip(self.starts, self.starts[1:]):
-            actions = collections.Counter(e["action"] for e in self.events[begin:end])
-            counts.append((actions["segment_alloc"] + actions["segment_map"], actions["segment_free"] + actions["segment_unmap"]))
-        return counts
+            of = collections.Counter()
+            for e in self.events[begin:end]:
+                of[e["action"]] += e["size"]
+            sizes.append((of["segment_alloc"] + of["segment_map"], of["segment_free"] + of["segment_unmap"]))
+        return sizes
 
     def reserved_peak(self):
         sign = {"segment_alloc": 1, "segment_map": 1, "segment_free": -1, "segment_unmap": -1}

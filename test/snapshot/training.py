@@ -1,7 +1,7 @@
 """A made-up training or inference program that runs on the simulated caching allocator of ../shared/tools/make_snapshot.py.
 
-A Plan says what the program does, Code invents its files, functions and call stacks, and Program runs it: parameters, forward and
-backward passes, an optimizer, caches that warm up, evaluations. Everything follows from the plan and the seed.
+Code invents its files, functions and call stacks; Program runs a plan: parameters, forward and backward passes, an optimizer, caches that
+warm up, evaluations. Everything follows from the plan and the seed.
 """
 
 import collections
@@ -10,10 +10,10 @@ import pathlib
 import random
 import types
 
+from plans import MiB, activations_of, operators
+
 MAKE = pathlib.Path(__file__).resolve().parent.parent.parent.parent / "shared" / "tools" / "make_snapshot.py"
-MiB = 1 << 20
 DEFAULT_STREAM, COMMUNICATION_STREAM = 0, 0x55D0C8A4F2B0
-VERSIONS = ("2.3", "2.5", "2.7", "2.10", "2.13")
 
 
 def load_make():
@@ -33,34 +33,6 @@ class OutOfMemory(Exception):
 
 class Cut(Exception):
     """The snapshot is taken in the middle of a step."""
-
-
-def sequence(rng, steps):
-    """A length per step: the same for all, or one of some."""
-    if rng.random() < 0.4:
-        return [rng.choice((256, 384, 512, 1024))] * steps
-    choices = sorted(rng.sample(range(4, 25), rng.choice((2, 3, 4))))
-    return [64 * rng.choice(choices) for _ in range(steps)]
-
-
-def draw_plan(rng, **fixed):
-    """A random plausible program; `fixed` overrides what is drawn."""
-    steps = rng.randrange(6, 41)
-    plan = types.SimpleNamespace(
-        family=rng.choice(("decoder", "decoder", "vision", "server")), steps=steps, layers=rng.randrange(3, 17),
-        hidden=rng.choice((256, 512, 768, 1024, 1536, 2048)), batch=rng.choice((2, 4, 6, 8, 12, 16, 32, 64)), lengths=sequence(rng, steps),
-        element=rng.choice((2, 4)), wide=rng.choice((2, 4)), heads=rng.choice((4, 8, 16)), vocabulary=rng.choice((8000, 16000, 32000, 50304)),
-        zero_at=rng.choice(("begin", "end")), accumulate=rng.choice((1, 1, 1, 2)), evaluate_every=rng.choice((0, 0, 3, 4, 5)),
-        states=rng.choice((0, 1, 2, 2)), workspace=rng.choice((0, 8, 32)) * MiB, table=rng.random() < 0.5, history=rng.choice((0, 2, 3)),
-        ema=rng.random() < 0.2, keep_output=rng.random() < 0.4, buckets=rng.random() < 0.4, delay=rng.choice((0, 0, 0.02)),
-        prompts=rng.randrange(2, 6), version=rng.choice(VERSIONS), stacks=rng.choice(("python", "all")), wrapped=rng.random() < 0.2,
-        marks=rng.choice(("none", "optimizer", "steps")), expandable=rng.random() < 0.3, recording=rng.choice(("start", "start", "built", "late")),
-        keeps=rng.choice((1, 1, 0.6, 0.8)), cut=rng.random() < 0.5, writer=rng.choice(("python", "python", "cpp")),
-        protocol=rng.choice((2, 3, 4, 4, 5)), snapshot_event=rng.random() < 0.5)  # fmt: skip
-    vars(plan).update(fixed)
-    if plan.version == "2.3" or plan.writer == "cpp":  # neither has annotations
-        plan.marks = "none"
-    return plan
 
 
 class Code:
@@ -171,7 +143,7 @@ class Program:
         self.options, self.device = options, Allocator(options, 0, None)
         self.marks, self.starts, self.pending = [], [], collections.deque()
         self.gradients, self.state, self.cached, self.output, self.workspace = [], [], {}, None, None
-        self.history = collections.deque()
+        self.history, self.filled = collections.deque(), []
         self.kept_operators, self.kept, self.stop_at, self.out_of_memory = set(), [], None, False
 
     def alloc(self, size, frames, stream=DEFAULT_STREAM):
@@ -199,21 +171,6 @@ class Program:
         if point in self.hooks:
             self.hooks[point](self, types.SimpleNamespace(**context))
 
-    def operators(self, layer, length):
-        """What one layer allocates: name, bytes, whether the backward pass needs it, library frames."""
-        p = self.plan
-        if p.family == "vision":
-            unit = max(p.batch * length * p.hidden * p.element >> (layer * 3 // p.layers), 4096)
-            conv, norm = ("nn/modules/conv.py", 456, "forward"), ("nn/functional.py", 2478, "batch_norm")
-            return (("convolution", unit, 1, (conv,)), ("batch_norm", unit, 1, (norm,)), ("batch_norm_stats", 4 * p.hidden, 1, (norm,)),
-                    ("relu", unit, 1, (("nn/functional.py", 1471, "relu"),)), ("conv_workspace", min(unit, 4 * MiB), 0, (conv,)))  # fmt: skip
-        unit = p.batch * length * p.hidden * p.element
-        norm, linear = ("nn/modules/normalization.py", 196, "forward"), ("nn/modules/linear.py", 114, "forward")
-        return (("layer_norm", unit, 1, (norm,)), ("qkv", 3 * unit, 1, (linear,)), ("contiguous", unit // 2, 0, ()), ("attention", unit, 1, ()),
-                ("logsumexp", p.batch * p.heads * length * 4, 1, ()), ("proj", unit, 1, (linear,)), ("layer_norm_2", unit, 1, (norm,)),
-                ("fc1", p.wide * unit, 1, (linear,)), ("gelu", p.wide * unit, 1, ()), ("fc2", unit, 1, (linear,)),
-                ("dropout", unit // p.element, 1, (("nn/modules/dropout.py", 58, "forward"),)))  # fmt: skip
-
     def build(self):
         p, h = self.plan, self.plan.hidden
         sizes = [("embedding", 4 * h * (p.vocabulary if p.family != "vision" else 1024))]
@@ -227,8 +184,7 @@ class Program:
         """The output's size: logits where they are a small part of what the layers keep, else a small head."""
         p = self.plan
         logits = p.batch * length * p.vocabulary * p.element
-        kept = p.layers * sum(size for _, size, saved, _ in self.operators(0, length) if saved)
-        return logits if logits < kept / 25 else p.batch * min(length, 64) * 1000 * p.element // 100
+        return logits if logits < activations_of(p, length) / 25 else p.batch * min(length, 64) * 1000 * p.element // 100
 
     def forward(self, length, step, caller="forward", grad=True):
         saved, before = [], []
@@ -239,7 +195,7 @@ class Program:
         if self.plan.workspace and self.workspace is None:
             self.workspace = self.alloc(self.plan.workspace, self.code.stack("model", "forward", "first_product", caller))
         for layer in range(self.plan.layers):
-            for name, size, needed, library in self.operators(layer, length):
+            for name, size, needed, library in operators(self.plan, layer, length):
                 block = self.alloc(size, stack(name, library))
                 if not needed:
                     self.free(block, stack(name, library))
@@ -309,10 +265,12 @@ class Program:
         self.gradients = []
 
     def warm_up(self, step, length):
-        """What grows only at first: a table per length in the first two steps, an average of the weights, the last losses."""
+        """What grows only at first: tables of the first steps, a cache of data, an average of the weights, the last losses."""
         p, code = self.plan, self.code
         if p.table and step < 2:
             self.cached[step] = self.alloc(length * p.hidden * 4, code.stack("model", "cache", "table", "forward"))
+        if p.fills and step < p.steps // 3:
+            self.filled.append(self.alloc(p.batch * length * 64, code.stack("data", "fetch", "cache", "data")))
         if p.ema and step == 1:
             self.average = [self.alloc(size, code.stack("tools", "deepcopy", "ema", "after")) for size in self.sizes]
         if p.history:
@@ -369,6 +327,8 @@ class Program:
             if p.zero_at == "end":
                 self.zero()
         self.free(batch, data)
+        if p.cleans and step == 0:
+            self.device.release_cached(code.stack("tools", "clean", "first", "clean", (("cuda/memory.py", 162, "empty_cache"),)))
         self.hook("step_end", length=length, step=step)
         self.mark("END", f"ProfilerStep#{step}", ("steps",))
         if p.evaluate_every and p.family != "server" and step % p.evaluate_every == p.evaluate_every - 1:
