@@ -66,21 +66,25 @@ def check_others(window, *, lift=True, unused=True, releases=True, growth=True):
 
 
 class Case:
-    """One draw of one seed. The seed alone chooses the fault's variant, so that drawing again does not prefer easy ones."""
+    """One draw of one seed. The seed alone chooses the fault's variant and the family, so that drawing again does not prefer easy ones."""
 
     def __init__(self, kind, seed, draw):
         self.seed, self.code = seed, f"{kind} {seed} {draw}"
+        self.family = ("decoder", "vision", "server")[seed % 3 if kind == "healthy" else seed // 3 % 3]
         self.rng, self.base = random.Random(self.code), random.Random(f"plan {self.code}")
 
     def healthy(self, **fixed):
         """A plan that is healthy, and its run without a limit."""
-        plan = draw_plan(self.base, **fixed)
+        plan = draw_plan(self.base, **{"family": self.family, **fixed})
         program = self.run(plan)
         window = window_of(program)
         need(200 * MiB < window.peak() and max(program.device.res_curve) < 75 << 30, "of unusual size")
         need(len(program.device.trace) < 40000, "too long")
         check_others(window)
         return plan, program
+
+    def training_family(self):
+        return "decoder" if self.family == "server" else self.family
 
     def run(self, plan, capacity=UNLIMITED, hooks=None, prepare=None):
         program = Program(plan, self.code, capacity, hooks)
@@ -108,8 +112,7 @@ def plant_healthy(case):
 def plant_leak(case):
     variant = ("constant", "graph", "second")[case.seed % 3]
     ends_in_oom = case.seed % 5 in (1, 3)
-    fixed = {"family": case.rng.choice(("decoder", "vision"))} if variant == "graph" else {}
-    plan, healthy = case.healthy(**fixed)
+    plan, healthy = case.healthy(family=case.training_family() if variant == "graph" else case.family)
     need(plan.steps >= (12 if variant == "second" else 8), "few steps")
     least = max(healthy.device.req_curve) * 0.25 / plan.steps * (2 if variant == "second" else 1) if ends_in_oom else 64 << 10
     need(least < 64 << 20, "a large model")
@@ -166,7 +169,7 @@ def plant_leak(case):
 
 
 def plant_fragmentation(case):
-    plan, _ = case.healthy(expandable=False, family=case.rng.choice(("decoder", "vision")), states=case.rng.choice((1, 2, 2)), evaluate_every=0)
+    plan, _ = case.healthy(expandable=False, family=case.training_family(), states=case.rng.choice((1, 2, 2)), evaluate_every=0)
     first, growth = 64 * case.rng.randrange(2, 9), case.rng.uniform(2, 5)
     plan = copy.copy(plan)
     plan.lengths = [int(first * (1 + (growth - 1) * i / (plan.steps - 1))) for i in range(plan.steps)]
@@ -281,7 +284,7 @@ def plant_churn(case):
 
 
 def plant_shortage(case):
-    plan, healthy = case.healthy(family=case.rng.choice(("decoder", "vision")))
+    plan, healthy = case.healthy(family=case.training_family())
     capacity, plan = capacity_of(case.rng, healthy), copy.copy(plan)
     small = plan.batch
     for factor in (2, 3, 4, 6, 8, 12, 16, 24, 32):

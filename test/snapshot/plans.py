@@ -19,7 +19,7 @@ def draw_plan(rng, **fixed):
     """A random plausible program; `fixed` overrides what is drawn."""
     steps = rng.randrange(6, 41)
     plan = types.SimpleNamespace(
-        family=rng.choice(("decoder", "decoder", "vision", "server")), steps=steps, layers=rng.randrange(3, max(5, min(17, 320 // steps))),
+        family="decoder", steps=steps, layers=rng.randrange(3, max(5, min(17, 320 // steps))),
         hidden=rng.choice((256, 512, 768, 1024, 1536, 2048)), batch=0, lengths=sequence(rng, steps),
         element=rng.choice((2, 4)), wide=rng.choice((2, 4)), heads=rng.choice((4, 8, 16)), vocabulary=rng.choice((8000, 16000, 32000, 50304)),
         zero_at=rng.choice(("begin", "end")), accumulate=rng.choice((1, 1, 1, 2)), evaluate_every=rng.choice((0, 0, 3, 4, 5)),
