@@ -55,18 +55,18 @@ class Holders {
 
   void write(HeldBy by, std::vector<HeldMemory>& out) const {
     std::map<std::string, HeldMemory> held;
-    std::map<trace::StackId, std::string> names;
+    std::map<std::pair<trace::StackId, bool>, HeldMemory*> of_stacks;
     std::int64_t all = 0;
     for (const Allocation& of : replay_.live_at(event_)) {
-      const auto [name, is_new] = names.try_emplace(of.stack);
-      if (is_new) name->second = name_of(of.stack, by);
-      const std::string_view place = !name->second.empty()  ? std::string_view(name->second)
-                                     : of.event == kNoEvent ? kBeforeRecording
-                                                            : kNoStackRecorded;
-      const auto [found, first] = held.try_emplace(
-          std::string(place),
-          HeldMemory{rank_.rank, replay_.device().number, std::string(place), 0, 0, 0, 0, 0, kNoInt, kNoInt});
-      add(found->second, of);
+      const bool before = of.event == kNoEvent;
+      HeldMemory*& to = of_stacks[{of.stack, before}];
+      if (to == nullptr) {
+        std::string place = name_of(of.stack, by);
+        if (place.empty()) place = before ? kBeforeRecording : kNoStackRecorded;
+        const HeldMemory none{rank_.rank, replay_.device().number, place, 0, 0, 0, 0, 0, kNoInt, kNoInt};
+        to = &held.try_emplace(std::move(place), none).first->second;
+      }
+      add(*to, of);
       report::add_to(all, of.bytes);
     }
     const std::size_t begin = out.size();

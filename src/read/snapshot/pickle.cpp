@@ -35,9 +35,10 @@ class Pickle {
     while (!stopped_) {
       if (!run()) return error();
       if (stopped_ || cut_) break;
-      if (!machine_.has_room()) return failed(machine_.reason(), bytes_.offset());
+      if (!machine_.has_room(source_.position())) return damaged(machine_.reason(), bytes_.offset());
       if (progress_) progress_(source_.position());
     }
+    if (cut_ && bytes_.expands()) return damaged(Bytes::kExpands, bytes_.total());
     if (cut_) machine_.close();
     DocumentEnd end{0, !cut_, {}};
     if (!cut_) end.behind = what_follows();
@@ -70,9 +71,9 @@ class Pickle {
     using Kind = Object::Kind;
     switch (op_) {
       case Op::binget:
-        return take(1) ? machine_.recall(u8()) && recall_more() : cut();
+        return take(1) ? machine_.recall(u8()) : cut();
       case Op::long_binget:
-        return take(4) ? machine_.recall(load<std::uint32_t>(arg_)) && recall_more() : cut();
+        return take(4) ? machine_.recall(load<std::uint32_t>(arg_)) : cut();
       case Op::memoize:
         return machine_.memoize(machine_.heap.memo_size());
       case Op::binput:
@@ -128,7 +129,7 @@ class Pickle {
       case Op::dict:
         return machine_.make_marked(Kind::dict);
       case Op::mark:
-        return machine_.mark();
+        return mark();
       case Op::append:
         return machine_.append_one();
       case Op::appends:
@@ -153,26 +154,10 @@ class Pickle {
     }
   }
 
-  /// Nine in ten bytes of a file are the memo's indices of frames, one after the other.
-  bool recall_more() {
-    constexpr std::size_t kAtOnce = 4096;
+  bool mark() {
     const char* p = bytes_.at();
-    for (bool more = true; more;) {
-      Value* to = machine_.stack.room(kAtOnce);
-      const Value* const full = to + kAtOnce;
-      const char* const last = bytes_.end() - 5;
-      for (more = false; p < last && to < full; ++to) {
-        const auto op = static_cast<Op>(*p);
-        const bool is_long = op == Op::long_binget;
-        if (!is_long && op != Op::binget) break;
-        const std::uint64_t index = is_long ? load<std::uint32_t>(p + 1) : load<std::uint8_t>(p + 1);
-        if (!machine_.heap.recall(index, *to)) break;  // said when this opcode is run alone
-        p += is_long ? 5 : 2;
-        more = to + 1 == full;
-      }
-      machine_.stack.took(to);
-    }
-    bytes_.go(p);
+    if (!machine_.fill_frames(p, bytes_.end())) return machine_.mark();
+    bytes_.go(p + 1);
     return true;
   }
 
@@ -261,9 +246,10 @@ class Pickle {
   Error failed(std::string message, std::int64_t at) { return {std::move(message), {}, at}; }
   Error error() {
     if (!refusal_.empty()) return failed(std::move(refusal_), begin_);
-    return failed(fmt::format("{} with the opcode {}: the file is damaged, or no snapshot; write it again",
-                              machine_.reason(), name_of(op_)),
-                  begin_);
+    return damaged(fmt::format("{} with the opcode {}", machine_.reason(), name_of(op_)), begin_);
+  }
+  Error damaged(std::string_view reason, std::int64_t at) {
+    return failed(fmt::format("{}: the file is damaged, or no snapshot; write it again", reason), at);
   }
 
   /// Viewers pad the pickle with NULs.
@@ -277,6 +263,7 @@ class Pickle {
         return fmt::format("Bytes that do not belong to it follow its end at byte {}; they were not read.",
                            end);
     }
+    if (bytes_.expands()) return fmt::format("Zeros without end follow its end at byte {}.", end);
     return "";
   }
 

@@ -9,6 +9,7 @@ using trace::MemoryAction;
 using trace::MemoryBlock;
 
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 50;  // more than any memory holds
+constexpr std::size_t kMaxKeys = 64;                       // of a row; PyTorch writes up to 15
 
 /// The number of `key` among `known`, which grows; the last number when there are too many.
 template <class Key>
@@ -95,6 +96,11 @@ trace::StackId Rows::stack_of(Value list) {
     return trace::kNoStack;
   }
   const Object& of = heap_.object(list);
+  if (of.run == Tag::stack) {
+    const auto id = static_cast<trace::StackId>(of.first);
+    heap_.replace(list, {Tag::stack, id});
+    return id;
+  }
   scratch_.resize(of.size());
   std::size_t count = 0;
   for (std::uint64_t i = 0; i < scratch_.size(); ++i) {
@@ -109,17 +115,39 @@ trace::StackId Rows::stack_of(Value list) {
   return id;
 }
 
+void Rows::fill(Value list, trace::StackId stack) {
+  Object& of = heap_.object(list);
+  of.run = Tag::stack;
+  of.first = stack;
+  of.count = stacks.table()[stack].size();
+}
+
+void Rows::unfold(Object& list) {
+  const auto stack = static_cast<trace::StackId>(list.first);
+  list.run = Tag::none;
+  list.first = list.count = 0;
+  for (const trace::FrameId frame : stacks.table()[stack]) heap_.append(list, {Tag::frame, frame});
+}
+
+std::size_t Rows::held() const {
+  constexpr std::size_t kEvent = 46;
+  return events.action.capacity() * kEvent + extras.capacity() * sizeof(trace::EventExtra) +
+         blocks.capacity() * sizeof(MemoryBlock) + segments.capacity() * sizeof(SegmentRow) +
+         marks.capacity() * sizeof(trace::MemoryMark) + stacks.held();
+}
+
 Value Rows::settled(Value value) {
   value = heap_.resolved(value);
   if (value.tag() != Tag::object || heap_.object(value).kind != Object::Kind::dict) return value;
-  const Object& dict = heap_.object(value);
-  const std::vector<Value> pairs = dict.items;
+  if (heap_.object(value).size() > 2 * kMaxKeys) return value;
+  const std::vector<Value> pairs = heap_.object(value).items;
   const Value row = row_of(pairs);
   return row.tag() == Tag::none ? value : heap_.replace(value, row);
 }
 
 Value Rows::row_of(std::span<const Value> pairs) {
   Word kind = Word::none;
+  if (pairs.size() > 2 * kMaxKeys) return {Tag::none, 0};
   for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) {
     const Word key = word_of(pairs[i]);
     if (key == Word::action || key == Word::blocks || key == Word::filename || key == Word::stage) {
@@ -232,11 +260,16 @@ void Rows::set_event(std::size_t row, Value key, Value value) {
     default:
       break;
   }
-  extras.push_back({static_cast<std::uint32_t>(row), text(key), json(value)});
+  if (key.tag() != Tag::text) {
+    ++odd.types;
+    return;
+  }
+  extras.push_back({static_cast<std::uint32_t>(row), key.text(), json(value)});
   if (value.tag() == Tag::object) heap_.replace(value, {Tag::text, extras.back().value});
 }
 
 Value Rows::add_frame(std::span<const Value> pairs) {
+  constexpr std::size_t kMaxExtra = 4096;
   trace::Frame frame;
   std::string extra;
   for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) {
@@ -252,7 +285,7 @@ Value Rows::add_frame(std::span<const Value> pairs) {
         frame.line = integer(value);
         break;
       default:
-        if (value.tag() == Tag::none) break;
+        if (value.tag() == Tag::none || extra.size() > kMaxExtra) break;
         if (!extra.empty()) extra += "; ";
         extra += heap_.json(pairs[i]) + ": " + heap_.json(value);
     }
@@ -304,6 +337,7 @@ void Rows::set_history(MemoryBlock& block, Value list) {
   if (!heap_.is(list, Object::Kind::list) || heap_.object(list).size() == 0) return;
   const Value first = heap_.object(list).at(0);
   if (!heap_.is(first, Object::Kind::dict)) return;
+  if (heap_.object(first).size() > 2 * kMaxKeys) return;
   const std::vector<Value> pairs = heap_.object(first).items;
   for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) {
     const Word key = word_of(pairs[i]);

@@ -39,6 +39,14 @@ class Rows {
   /// The stack of a list of frames; kNoStack if it is none.
   trace::StackId stack_of(Value list);
 
+  /// Makes an empty list one of the frames of a stack.
+  void fill(Value list, trace::StackId stack);
+  /// Makes it a list of frames again.
+  void unfold(Object& list);
+
+  /// Bytes of memory.
+  std::size_t held() const;
+
   Heap& heap() { return heap_; }
 
   Stacks stacks;
@@ -68,7 +76,9 @@ class Rows {
   std::uint16_t stream(Value value);
   std::uint16_t pool(Value value);
   trace::StringId text(Value value);
-  trace::StringId json(Value value) { return heap_.strings().intern(heap_.json(value)); }
+  trace::StringId json(Value value) {
+    return value.tag() == Tag::text ? value.text() : heap_.strings().intern(heap_.json(value));
+  }
 
   Heap& heap_;
   std::map<std::int64_t, std::uint16_t> stream_ids_;
