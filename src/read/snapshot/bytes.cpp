@@ -4,10 +4,9 @@
 
 namespace stepscope::read {
 
-// Snapshots are stored in about a tenth of their size; gzip allows for a thousandth.
-constexpr std::int64_t kFreely = std::int64_t{1} << 28, kTimes = 100;
-
 bool Bytes::refill(std::size_t count) {
+  // Snapshots are stored in about a tenth of their size; gzip allows for a thousandth.
+  constexpr std::int64_t kFreely = std::int64_t{1} << 28, kTimes = 100;
   char* begin = buffer_.data();
   auto left = static_cast<std::size_t>(end_ - at_);
   offset_ += at_ - begin;

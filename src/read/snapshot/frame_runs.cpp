@@ -4,11 +4,6 @@
 #include "read/snapshot/opcodes.h"
 
 namespace stepscope::read {
-namespace {
-
-constexpr std::size_t kMaxBytes = std::size_t{1} << 24;  // of all runs that are kept
-
-}  // namespace
 
 /// Where APPENDS follows; nullptr if something else does.
 const char* FrameRuns::end_of(const char* p, const char* end) {
@@ -32,6 +27,7 @@ const char* FrameRuns::end_of(const char* p, const char* end) {
 trace::StackId FrameRuns::read(const char*& at, const char* end) {
   const char* const behind = end_of(at, end);
   if (behind == nullptr || behind == at || rows_.heap().frames_changed()) return trace::kNoStack;
+  constexpr std::size_t kKept = std::size_t{1} << 24;  // bytes of all runs
   const std::string_view run(at, static_cast<std::size_t>(behind - at));
   const std::uint64_t full = hash_of(run, process_hash_seed());
   const auto hash = static_cast<std::uint32_t>(full ^ full >> 32);
@@ -42,7 +38,7 @@ trace::StackId FrameRuns::read(const char*& at, const char* end) {
   } else {
     stack = stack_of(at, behind);
     if (stack == trace::kNoStack) return stack;
-    if (bytes_.size() + run.size() <= kMaxBytes) keep(run, hash, stack);
+    if (bytes_.size() + run.size() <= kKept) keep(run, hash, stack);
   }
   at = behind;
   return stack;
@@ -54,8 +50,8 @@ trace::StackId FrameRuns::stack_of(const char* p, const char* end) {
     const bool is_long = static_cast<Op>(*p) == Op::long_binget;
     std::uint32_t index = static_cast<std::uint8_t>(p[1]);
     if (is_long) std::memcpy(&index, p + 1, sizeof index);
-    const Value frame = rows_.heap().memo(index);
-    if (frame.tag() != Tag::frame) return trace::kNoStack;
+    Value frame;
+    if (!rows_.heap().recall_plain(index, frame) || frame.tag() != Tag::frame) return trace::kNoStack;
     scratch_.push_back(static_cast<trace::FrameId>(frame.index()));
     p += is_long ? 5 : 2;
   }

@@ -67,8 +67,12 @@ class Heap {
     if (out.tag() == Tag::object) out = share(index);
     return true;
   }
-  /// What the memo has at `index`, without sharing it; Tag::none if nothing.
-  Value memo(std::uint64_t index) const { return index < memo_.size() ? memo_[index] : Value(Tag::none, 0); }
+  /// The same, but false for an object.
+  bool recall_plain(std::uint64_t index, Value& out) const {
+    if (index >= memo_.size()) return false;
+    out = memo_[index];
+    return out.tag() < Tag::object;
+  }
   /// Whether an index of the memo that meant a frame means something else now.
   bool frames_changed() const { return frames_changed_; }
   /// Bytes of memory.

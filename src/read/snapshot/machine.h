@@ -19,6 +19,12 @@ class ValueStack {
     if (size_ == values_.size()) grow();
     values_[size_++] = value;
   }
+  /// Room for so many more values; then took() says where those that were written end.
+  Value* room(std::size_t values) {
+    while (values_.size() - size_ < values) grow();
+    return values_.data() + size_;
+  }
+  void took(const Value* end) { size_ = static_cast<std::size_t>(end - values_.data()); }
   /// Leaves out what is above `size`.
   void shrink(std::size_t size) { size_ = size; }
   Value& operator[](std::size_t at) { return values_[at]; }

@@ -60,6 +60,8 @@ class Rows {
   Oddities odd;
 
  private:
+  static constexpr std::size_t kMaxItems = 128;  ///< keys and values of a row; PyTorch writes up to 30
+
   Value add_event(std::span<const Value> pairs);
   Value add_frame(std::span<const Value> pairs);
   void set_event(std::size_t row, Value key, Value value);
