@@ -6,6 +6,7 @@ hostile.py PROGRAM
 import concurrent.futures
 import gzip
 import io
+import itertools
 import json
 import os
 import pathlib
@@ -109,11 +110,10 @@ class Run:
 
 class Tester:
     def __init__(self, program, folder):
-        self.program, self.folder, self.count = program, pathlib.Path(folder), 0
+        self.program, self.folder, self.numbers = program, pathlib.Path(folder), itertools.count(1)
 
     def file(self, content):
-        self.count += 1
-        path = self.folder / f"{self.count}.pickle"
+        path = self.folder / f"{next(self.numbers)}.pickle"
         path.write_bytes(content)
         return path
 
@@ -390,7 +390,7 @@ def main(program):
                 faults += found
         for found in pool.map(lambda of: of[0](*of[1:]), cuts(tester)):
             faults += found
-    print("\n".join(faults) or f"{tester.count} hostile files and {CUTS} cuts: nothing was run, all were answered or refused with a sentence")
+    print("\n".join(faults) or f"{next(tester.numbers) - 1} hostile files and {CUTS} cuts: nothing was run, all were answered or refused with a sentence")
     return 1 if faults else 0
 
 
