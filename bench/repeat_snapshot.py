@@ -19,6 +19,9 @@ class Writer:
         self.file = file
         self.memo = 0
         self.known = {}
+        self.events = []  # their parts, once all values are known
+        self.bodies = None  # lists of frames by identity, likewise
+        self.same = {}
 
     def kept(self, key, written):
         """The bytes of a value that is memoized under `key`, at its first and at later places."""
@@ -50,32 +53,45 @@ class Writer:
             return self.known[id(frame)]
         return self.kept(id(frame), self.value(frame))
 
-    def events(self, events, delay):
-        """One turn of `events`, `delay` µs later."""
-        lists = {}  # by the identity of a list of frames: where this turn wrote it
+    def parts(self, event):
+        """What comes before the time, the time, what comes behind it, and the list of frames."""
+        out, before = [b"}\x94("], b""
+        for key, value in event.items():
+            if key == "frames":
+                continue
+            if key == "time_us":
+                before, out = b"".join(out) + self.value(key), []
+            else:
+                out.append(self.value(key) + self.value(value))
+        return before, event["time_us"], b"".join(out) + self.value("frames"), event["frames"]
+
+    def turn(self, events, delay):
+        """The events, `delay` µs later. In the first turn each value is new; later ones only refer to them."""
+        first, lists = self.bodies is None, {}
+        if not first and not self.events:
+            self.events = [self.parts(event) for event in events]
         for at in range(0, len(events), BATCH):
             out = [b"("]
-            for event in events[at:at + BATCH]:
-                self.memo += 1
-                out.append(b"}\x94(")
-                for key, value in event.items():
-                    out.append(self.value(key))
-                    if key == "time_us":
-                        out.append(integer(value + delay))
-                    elif key == "frames":
-                        out.append(self.frames(value, lists))
-                    else:
-                        out.append(self.value(value))
-                out.append(b"u")
+            for i in range(at, min(at + BATCH, len(events))):
+                self.memo += 1  # the event
+                before, time, behind, frames = self.parts(events[i]) if first else self.events[i]
+                out += (before, integer(time + delay), behind, self.frames(frames, lists), b"u")
             out.append(b"e")
             self.file.write(b"".join(out))
+        self.bodies = self.bodies or {}
 
     def frames(self, frames, lists):
+        """A list, or the memo's index of where this turn wrote it: events share lists."""
         if id(frames) in lists:
             return lists[id(frames)]
         index, self.memo = self.memo, self.memo + 1
         lists[id(frames)] = b"j" + struct.pack("<I", index)
-        return b"]\x94(" + b"".join(map(self.frame, frames)) + b"e"
+        if self.bodies is None:
+            return b"]\x94(" + b"".join(map(self.frame, frames)) + b"e"
+        if id(frames) not in self.bodies:
+            body = b"]\x94(" + b"".join(map(self.frame, frames)) + b"e"
+            self.bodies[id(frames)] = self.same.setdefault(body, body)
+        return self.bodies[id(frames)]
 
 
 def integer(value):
@@ -101,7 +117,7 @@ def main(source, turns, out):
         file.write(writer.value("device_traces") + b"]]")
         length = events[-1]["time_us"] - events[0]["time_us"] + 1
         for turn in range(int(turns)):
-            writer.events(events, turn * length)
+            writer.turn(events, turn * length)
         file.write(b"au.")
     print(json.dumps({"events": len(events) * int(turns)}))
 
