@@ -72,7 +72,8 @@ const Frame* StackPlaces::frame_of(trace::StackId stack) const {
 }
 
 std::string StackPlaces::text(const Frame& frame, bool function) const {
-  const std::string file = shown(trace_.text(frame.file)), name = shown(trace_.text(frame.name));
+  const std::string file = shown(trace_.text(frame.file));
+  std::string name = shown(trace_.text(frame.name));
   if (!is_python(file)) return name;
   return function ? fmt::format("{}({}): {}", file, frame.line, name)
                   : fmt::format("{}({})", file, frame.line);
