@@ -97,17 +97,18 @@ class Store:
         made_by = f"build/release/bench/make_trace {' '.join(flags)} --out {path.name}"
         return self.kept(path, made_by, [str(self.make_trace), *flags, "--out"])
 
-    def kept(self, path, made_by, argv):
+    def kept(self, path, made_by, argv, count="events"):
+        """The file that `argv` writes to the path after its last word; it prints JSON with the number of events as `count`."""
         about = path.with_suffix(".about")
         if not (path.is_file() and about.is_file()):
             self.say(f"  making {path.name}")
-            part = path.with_suffix(".part.json")
+            part = path.with_suffix(".part" + path.suffix)
             done = subprocess.run([*argv, str(part)], capture_output=True, text=True, check=False)
             if done.returncode != 0:
                 part.unlink(missing_ok=True)
                 raise RuntimeError(f"{path.name} could not be made: {done.stderr.strip()[-300:]}")
             try:
-                events = json.loads(done.stdout)["events"]
+                events = json.loads(done.stdout)[count]
             except (ValueError, KeyError, TypeError):
                 events = count_events(part)
             about.write_text(json.dumps({"events": events}), encoding="ascii")

@@ -80,6 +80,14 @@ def report_row(results, what, heading):
             f"TensorBoard plugin {times[1]} ×, Holistic Trace Analysis {times[2]} × |")
 
 
+def snapshot_row(snapshots):
+    heading, ours, peer = "1,000,000 events", "`stepscope show memory_peak`", "Python pickle.load"
+    size = re.search(r"([\d.]+) MB, made by", snapshots.section(heading)).group(1)
+    return (f"| who held the memory at its peak, of a snapshot with {heading}, {two_digits(size)} MB | "
+            f"{two_digits(snapshots.cell(heading, ours, 'wall s'))} s, {snapshots.cell(heading, ours, 'peak MiB')} MiB | Python's `pickle.load` alone takes "
+            f"{two_digits(snapshots.cell(heading, peer, 'times ours').split(' ')[0])} × as long, {snapshots.cell(heading, peer, 'peak MiB')} MiB |")
+
+
 def measured():
     results, collect, explain = Source("bench/RESULTS.md"), Source("bench/COLLECT.md"), Source("bench/EXPLAIN.md")
     simulated = "Source G, generated: simulated jobs, truth from the simulation"
@@ -92,6 +100,7 @@ def measured():
         "|---|---|---|",
         report_row(results, "without Python stacks", "No Python stacks, plain"),
         report_row(results, "with Python stacks", "Python stacks, plain"),
+        snapshot_row(Source("bench/SNAPSHOTS.md")),
         f"| report on 1,024 ranks, {results.cell('Many ranks', ranks, 'MB of text')} MB of JSON | "
         f"{median(results.cell('Many ranks', ranks, 'wall s'))} s, {results.cell('Many ranks', ranks, 'peak MiB')} MiB | |",
         f"| recording one op adds | {median(collect.cell('Added to each op', 'ops only', 'stepscope'))} ns | "

@@ -29,6 +29,13 @@ bool is_python(std::string_view file) {
   return file.ends_with(".py") || (file.starts_with('<') && file.ends_with('>'));
 }
 
+/// A name of a readable length: both ends of a name of C++ tell it from others.
+std::string shown(std::string_view name) {
+  constexpr std::size_t kMax = 1000, kFirst = 600, kLast = 300;
+  if (name.size() <= kMax) return std::string(name);
+  return fmt::format("{}…{}", name.substr(0, kFirst), name.substr(name.size() - kLast));
+}
+
 bool any_in(std::string_view text, std::span<const std::string_view> parts) {
   return std::ranges::any_of(parts, [&](std::string_view part) { return has(text, part); });
 }
@@ -65,8 +72,9 @@ const Frame* StackPlaces::frame_of(trace::StackId stack) const {
 }
 
 std::string StackPlaces::text(const Frame& frame, bool function) const {
-  const std::string_view file = trace_.text(frame.file), name = trace_.text(frame.name);
-  if (!is_python(file)) return std::string(name);
+  const std::string file = shown(trace_.text(frame.file));
+  std::string name = shown(trace_.text(frame.name));
+  if (!is_python(file)) return name;
   return function ? fmt::format("{}({}): {}", file, frame.line, name)
                   : fmt::format("{}({})", file, frame.line);
 }
@@ -84,7 +92,8 @@ std::string StackPlaces::line(trace::StackId stack) const {
 std::string StackPlaces::folded(trace::StackId stack) const {
   std::string out;
   const auto frames = stacks_[stack];
-  for (std::size_t i = frames.size(); i-- > 0;) {
+  constexpr std::size_t kMax = std::size_t{1} << 16;
+  for (std::size_t i = frames.size(); i-- > 0 && out.size() < kMax;) {
     if (classes_[frames[i]] == hidden) continue;
     std::string frame = text(stacks_.frames[frames[i]], true);
     std::ranges::replace(frame, ';', ':');

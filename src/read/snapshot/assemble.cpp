@@ -16,7 +16,8 @@ using trace::MemoryOfDevice;
 using trace::MemorySegment;
 using trace::Snapshot;
 
-constexpr std::int64_t kMaxDevices = 1 << 16;
+constexpr std::int64_t kMaxDevices = 1024;
+constexpr std::size_t kMaxKeys = 1000;  // of the file or its settings; PyTorch writes about 10
 
 /// Applies `use` to each column of two tables.
 template <class Use>
@@ -79,7 +80,7 @@ class Assembly {
         case Word::external_annotations:
           break;  // its marks are rows
         default:
-          out_.metadata.emplace_back(heap_.json(pairs[i]), heap_.json(value));
+          add_text(out_.metadata, pairs[i], value);
           continue;
       }
       known = true;
@@ -142,6 +143,13 @@ class Assembly {
     device->segments.push_back(segment);
   }
 
+  void add_text(std::vector<std::pair<std::string, std::string>>& to, Value key, Value value) {
+    if (to.size() < kMaxKeys)
+      to.emplace_back(heap_.json(key), heap_.json(value));
+    else
+      ++left_out_;
+  }
+
   void settings(Value dict) {
     if (!heap_.is(dict, Object::Kind::dict)) return;
     const std::vector<Value>& pairs = heap_.object(dict).items;
@@ -153,7 +161,7 @@ class Assembly {
         out_.overflowed = number != 0;
       }
       if (word_of(pairs[i]) == Word::trace_alloc_max_entries && whole) out_.max_events = number;
-      out_.settings.emplace_back(heap_.json(pairs[i]), heap_.json(pairs[i + 1]));
+      add_text(out_.settings, pairs[i], pairs[i + 1]);
     }
   }
 
@@ -162,13 +170,14 @@ class Assembly {
     const Object& of = heap_.object(traces);
     std::vector<bool> taken;  // rows, once a list is not simply the next ones
     std::uint64_t from = 0;   // rows before are in some device's list
+    std::ranges::stable_sort(rows_.extras, {}, &trace::EventExtra::event);
     for (std::uint64_t d = 0; d < of.size(); ++d) {
       const Value list = heap_.resolved(of.at(d));
       if (!heap_.is(list, Object::Kind::list)) {
         strangers_ += list.tag() != Tag::stack && list.tag() != Tag::none;
         continue;
       }
-      const Object& its = heap_.object(list);
+      Object& its = heap_.object(list);
       if (its.size() == 0) continue;
       MemoryOfDevice* const device = this->device(static_cast<std::int64_t>(d));
       if (device == nullptr) return;
@@ -185,12 +194,12 @@ class Assembly {
       }
       copy(its, taken, *device);
       if (next) from = its.first + its.count;
+      its = {};  // should it be another device's too
+      its.kind = Object::Kind::list;
     }
   }
 
   void copy(const Object& list, std::vector<bool>& taken, MemoryOfDevice& device) {
-    std::map<std::uint32_t, std::vector<const trace::EventExtra*>> extras;
-    for (const trace::EventExtra& extra : rows_.extras) extras[extra.event].push_back(&extra);
     each_column(device.events, rows_.events, [&](auto& to, const auto&) { to.reserve(list.size()); });
     for (std::uint64_t i = 0; i < list.size(); ++i) {
       const Value item = list.at(i);
@@ -200,9 +209,9 @@ class Assembly {
         continue;
       }
       if (!taken.empty()) taken[item.index()] = true;
-      if (const auto found = extras.find(static_cast<std::uint32_t>(item.index())); found != extras.end())
-        for (const trace::EventExtra* extra : found->second)
-          device.extras.push_back({device.events.count(), extra->key, extra->value});
+      for (const trace::EventExtra& extra : std::ranges::equal_range(
+               rows_.extras, static_cast<std::uint32_t>(item.index()), {}, &trace::EventExtra::event))
+        device.extras.push_back({device.events.count(), extra.key, extra.value});
       each_column(device.events, rows_.events,
                   [&](auto& to, const auto& all) { to.push_back(all[item.index()]); });
     }
@@ -225,6 +234,8 @@ class Assembly {
     fault(strangers_,
           "item of the lists is no segment or event, or of an impossible device, and was left out",
           "items of the lists are no segments or events, or of impossible devices, and were left out");
+    fault(left_out_, "key of the file or its settings is beyond the first 1,000 and was left out",
+          "keys of the file or its settings are beyond the first 1,000 and were left out");
     fault(odd.sizes, "size is negative or beyond 1 PiB and counts as 0",
           "sizes are negative or beyond 1 PiB and count as 0");
     fault(odd.types, "value is of a type that PyTorch does not write and was left out",
@@ -239,7 +250,7 @@ class Assembly {
   Rows& rows_;
   Snapshot& out_;
   std::map<std::int64_t, MemoryOfDevice> devices_;
-  std::int64_t unequal_ = 0, moved_ = 0, miscounted_ = 0, twice_ = 0, strangers_ = 0;
+  std::int64_t unequal_ = 0, moved_ = 0, miscounted_ = 0, twice_ = 0, strangers_ = 0, left_out_ = 0;
 };
 
 }  // namespace

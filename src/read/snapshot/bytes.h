@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <string>
+#include <string_view>
 
 #include "base/byte_source.h"
 
@@ -32,6 +33,9 @@ class Bytes {
   /// Offset of at() in the uncompressed bytes.
   std::int64_t offset() const { return offset_ + (at_ - buffer_.data()); }
   std::int64_t total() const { return offset_ + (end_ - buffer_.data()); }
+  static constexpr std::string_view kExpands = "expands to more than 100 times its stored size";
+  /// Whether reading ended because of that.
+  bool expands() const { return expands_; }
 
  private:
   bool refill(std::size_t count);
@@ -41,7 +45,7 @@ class Bytes {
   std::int64_t offset_ = 0;  ///< of the buffer's first byte
   char* end_;
   const char* at_;
-  bool ended_ = false;
+  bool ended_ = false, expands_ = false;
 };
 
 }  // namespace stepscope::read

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "base/check.h"
 #include "base/text.h"
 
@@ -51,7 +53,7 @@ Value Heap::make_pair(Value a, Value b) {
     return {Tag::pair, static_cast<std::int64_t>(static_cast<std::uint64_t>(a.number()) << 30 |
                                                  (static_cast<std::uint64_t>(b.number()) & 0x3FFFFFFF))};
   const Value tuple = make(Object::Kind::tuple);
-  object(tuple).items = {a, b};
+  append(object(tuple), std::array{a, b});
   return tuple;
 }
 
@@ -72,14 +74,29 @@ void Heap::append(Object& object, Value value) {
     for (std::uint64_t i = 0; i < object.count; ++i)
       object.items.emplace_back(object.run, static_cast<std::int64_t>(object.first + i));
     object.run = Tag::none;
+    items_ += object.count;
   }
   object.items.push_back(value);
+  ++items_;
+}
+
+void Heap::append(Object& object, std::span<const Value> values) {
+  object.items.insert(object.items.end(), values.begin(), values.end());
+  items_ += values.size();
+}
+
+std::size_t Heap::held() const {
+  constexpr std::size_t kOfAllocator = 16;
+  return objects_.capacity() * (sizeof(Object) + kOfAllocator) +
+         (items_ + memo_.capacity() + large_.capacity() + reals_.capacity()) * sizeof(Value) +
+         strings_.bytes();
 }
 
 void Heap::release(std::uint64_t index) {
   Object& object = objects_[index];
   constexpr std::size_t kKept = 256;  // items whose memory the next object gets
   std::vector<Value> items = std::move(object.items);
+  items_ -= items.size();
   items.clear();
   object = {};
   if (items.capacity() <= kKept) object.items = std::move(items);
@@ -90,6 +107,7 @@ Value Heap::replace(Value of, Value by) {
   Object& old = object(of);
   if (old.shared) {
     const std::uint32_t memo = old.memo;
+    items_ -= old.items.size();
     old = {};
     old.kind = Object::Kind::alias;
     old.shared = true;
@@ -108,6 +126,7 @@ bool Heap::memoize(std::uint64_t index, Value value) {
   while (memo_.size() <= index) memo_.push_back(kAbsent);
   if (const Value old = memo_[index]; old.tag() == Tag::object && object(old).memo == index)
     object(old).memo = Object::kNoMemo;
+  frames_changed_ |= memo_[index].tag() == Tag::frame;
   memo_[index] = value;
   if (value.tag() == Tag::object) {
     Object& of = object(value);

@@ -1,6 +1,7 @@
 // The lists, dicts and tuples of a snapshot file that are not yet rows, and the memo that refers to them.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,9 +15,10 @@ struct Object {
   static constexpr std::uint32_t kNoMemo = 0xFFFFFFFF;
 
   Kind kind = Kind::unused;
-  bool shared = false;                 ///< more than one value may refer to it
-  std::uint32_t memo = kNoMemo;        ///< the memo's index that refers to it
-  Tag run = Tag::none;                 ///< not none: its items are rows of this kind, one after the other
+  bool shared = false;           ///< more than one value may refer to it
+  std::uint32_t memo = kNoMemo;  ///< the memo's index that refers to it
+  Tag run =
+      Tag::none;  ///< its items are rows of this kind, one after the other; stack: the frames of this one
   std::uint64_t first = 0, count = 0;  ///< of the run; `first`, of an alias: the bits of its value
   std::vector<Value> items;            ///< of a dict: key, value, key, value …
 
@@ -45,6 +47,7 @@ class Heap {
   }
   /// Appends to a list or tuple.
   void append(Object& object, Value value);
+  void append(Object& object, std::span<const Value> values);
   /// What stands for an object that was replaced.
   Value resolved(Value value) const {
     if (value.tag() != Tag::object || objects_[value.index()].kind != Object::Kind::alias) return value;
@@ -64,8 +67,16 @@ class Heap {
     if (out.tag() == Tag::object) out = share(index);
     return true;
   }
-  /// Whether there is room for more.
-  bool full() const { return objects_.size() > kMaxObjects || memo_.size() > kMaxMemo; }
+  /// The same, but false for an object.
+  bool recall_plain(std::uint64_t index, Value& out) const {
+    if (index >= memo_.size()) return false;
+    out = memo_[index];
+    return out.tag() < Tag::object;
+  }
+  /// Whether an index of the memo that meant a frame means something else now.
+  bool frames_changed() const { return frames_changed_; }
+  /// Bytes of memory.
+  std::size_t held() const;
 
   /// The value of an integer; false for anything else.
   bool integer_of(Value value, std::int64_t& out) const;
@@ -78,7 +89,6 @@ class Heap {
 
  private:
   static constexpr Value kAbsent = Value(Tag::restore_type_tag, -1);
-  static constexpr std::size_t kMaxObjects = std::size_t{1} << 22, kMaxMemo = std::size_t{1} << 28;
 
   Value share(std::uint64_t index);
   void release(std::uint64_t index);
@@ -90,6 +100,8 @@ class Heap {
   std::vector<std::uint64_t> large_;
   std::vector<double> reals_;
   Column<Value> memo_;
+  std::size_t items_ = 0;  ///< of all objects
+  bool frames_changed_ = false;
 };
 
 }  // namespace stepscope::read

@@ -28,7 +28,7 @@ class Json {
       if (bytes_.total() != told_) {
         told_ = bytes_.total();
         if (progress_) progress_(source_.position());
-        if (!machine_.has_room()) return error(machine_.reason());
+        if (!machine_.has_room(source_.position())) return error(machine_.reason());
       }
       const char* p = skip_space(bytes_.at());
       bytes_.go(p);
@@ -37,6 +37,7 @@ class Json {
       }
       if (!token(cut)) return error(reason_ != nullptr ? reason_ : machine_.reason());
     }
+    if (bytes_.expands()) return error(Bytes::kExpands);
     if (cut) machine_.close();
     return DocumentEnd{bytes_.total(), !cut, {}};
   }
@@ -140,7 +141,7 @@ class Json {
     reason_ = reason;
     return false;
   }
-  Error error(const char* reason) {
+  Error error(std::string_view reason) {
     return {
         fmt::format("{}: the file is damaged, or no snapshot; write it again", reason), {}, bytes_.offset()};
   }

@@ -6,7 +6,6 @@ namespace stepscope::read {
 namespace {
 
 constexpr std::size_t kMaxDepth = 1000;  // marks; a snapshot needs 8
-constexpr std::size_t kMaxStack = std::size_t{1} << 28;
 constexpr std::size_t kMaxRows = std::size_t{1} << 31;
 
 constexpr const char* kNoMark = "closes something that was not opened";
@@ -21,9 +20,22 @@ bool Machine::mark() {
   return true;
 }
 
-bool Machine::has_room() {
-  if (!heap.full() && stack.size() < kMaxStack && rows.events.action.size() < kMaxRows) return true;
-  return fail("holds more objects than can be told apart");
+bool Machine::fill_frames(const char*& at, const char* end) {
+  if (reachable() == 0) return false;
+  const Value list = root();
+  if (!heap.is(list, Object::Kind::list) || heap.object(list).size() != 0) return false;
+  const trace::StackId frames = runs_.read(at, end);
+  if (frames == trace::kNoStack) return false;
+  rows.fill(list, frames);
+  return true;
+}
+
+bool Machine::has_room(std::int64_t stored) {
+  constexpr std::size_t kFreely = std::size_t{1} << 27, kTimes = 64;  // PyTorch's: 1, packed 15
+  if (rows.events.action.size() > kMaxRows) return fail("holds more events than can be told apart");
+  const std::size_t held = heap.held() + rows.held() + stack.size() * sizeof(Value);
+  if (held < kFreely + kTimes * static_cast<std::size_t>(stored)) return true;
+  return fail("takes more memory than any snapshot of its size");
 }
 
 bool Machine::take_mark(std::size_t& from) {
@@ -36,14 +48,7 @@ bool Machine::take_mark(std::size_t& from) {
 bool Machine::append(std::size_t list, std::size_t from) {
   stack[list] = heap.resolved(stack[list]);
   if (!heap.is(stack[list], Object::Kind::list)) return fail(kNotList);
-  const auto is_frame = [](Value value) { return value.tag() == Tag::frame; };
-  const std::span<Value> values = stack.above(from);
-  Object& of = heap.object(stack[list]);
-  if (of.size() == 0 && std::ranges::all_of(values, is_frame)) {
-    of.items.assign(values.begin(), values.end());
-    stack.shrink(from);
-    return true;
-  }
+  if (Object& of = heap.object(stack[list]); of.run == Tag::stack) rows.unfold(of);
   for (std::size_t i = from; i < stack.size(); ++i) {
     const Value value = stack[i].tag() == Tag::object ? rows.settled(stack[i]) : stack[i];
     heap.append(heap.object(stack[list]), value);
@@ -71,8 +76,7 @@ bool Machine::set(std::size_t dict, std::size_t from) {
     } else {
       for (Value& value : pairs)
         if (value.tag() == Tag::object) value = rows.settled(value);
-      std::vector<Value>& items = heap.object(target).items;
-      items.insert(items.end(), pairs.begin(), pairs.end());
+      heap.append(heap.object(target), pairs);
     }
   }
   stack.shrink(from);
@@ -120,7 +124,7 @@ bool Machine::make_tuple(std::size_t count) {
     tuple = heap.make_pair(stack[from], stack[from + 1]);
   } else {
     tuple = heap.make(Object::Kind::tuple);
-    for (std::size_t i = from; i < stack.size(); ++i) heap.object(tuple).items.push_back(stack[i]);
+    heap.append(heap.object(tuple), stack.above(from));
   }
   stack.shrink(from);
   push(tuple);
@@ -144,6 +148,16 @@ bool Machine::memoize(std::uint64_t index) {
          fail("puts something far beyond the end of the memo");
 }
 
+/// A list's last item is behind it until its APPEND: here lists that are the value of the last key from
+/// `from`.
+void Machine::append_last(std::size_t from) {
+  std::size_t value = from + 1;
+  while (value + 1 < stack.size() && stack[value + 1].tag() == Tag::text) value += 2;
+  for (std::size_t last = stack.size(); last-- > value + 1;)
+    if (!heap.is(heap.resolved(stack[last - 1]), Object::Kind::list) || !append(last - 1, last))
+      stack.shrink(last);
+}
+
 void Machine::close() {
   while (!marks_.empty()) {
     const std::size_t from = marks_.back();
@@ -157,6 +171,7 @@ void Machine::close() {
     if (heap.is(below, Object::Kind::list)) {
       append(from - 1, from);
     } else if (outermost) {
+      append_last(from);
       stack.shrink(stack.size() - (stack.size() - from) % 2);
       set(from - 1, from);
     } else {  // half a row

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "read/snapshot/rows.h"
+#include "read/snapshot/frame_runs.h"
 
 namespace stepscope::read {
 
@@ -16,23 +16,23 @@ class ValueStack {
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   void push(Value value) {
-    if (size_ == values_.size()) grow(1);
+    if (size_ == values_.size()) grow();
     values_[size_++] = value;
   }
+  /// Room for so many more values; then took() says where those that were written end.
+  Value* room(std::size_t values) {
+    while (values_.size() - size_ < values) grow();
+    return values_.data() + size_;
+  }
+  void took(const Value* end) { size_ = static_cast<std::size_t>(end - values_.data()); }
   /// Leaves out what is above `size`.
   void shrink(std::size_t size) { size_ = size; }
   Value& operator[](std::size_t at) { return values_[at]; }
   const Value& operator[](std::size_t at) const { return values_[at]; }
   std::span<Value> above(std::size_t from) { return {values_.data() + from, size_ - from}; }
-  /// Room for so many more values; then took() says where those that were written end.
-  Value* room(std::size_t values) {
-    if (values_.size() - size_ < values) grow(values);
-    return values_.data() + size_;
-  }
-  void took(const Value* end) { size_ = static_cast<std::size_t>(end - values_.data()); }
 
  private:
-  void grow(std::size_t values) { values_.resize(std::max(values_.size() * 2, size_ + values)); }
+  void grow() { values_.resize(std::max<std::size_t>(values_.size() * 2, 64)); }
 
   Column<Value> values_;
   std::size_t size_ = 0;
@@ -41,12 +41,15 @@ class ValueStack {
 /// An operation fails with a reason, "" while all is well. Nothing here recurses.
 class Machine {
  public:
-  explicit Machine(trace::StringPool& strings) : heap(strings), rows(heap) {}
+  explicit Machine(trace::StringPool& strings) : heap(strings), rows(heap), runs_(rows) {}
 
   void push(Value value) { stack.push(value); }
   bool mark();
   /// Appends what lies above the last mark to the list below it.
   bool append_marked();
+  /// Fills an empty list on the top with the run of frames at `at`, after which `at` is at its APPENDS; false
+  /// if it is none.
+  bool fill_frames(const char*& at, const char* end);
   /// Appends the top to the list below it.
   bool append_one();
   /// Puts what lies above the last mark, keys and values, into the dict below it.
@@ -71,8 +74,8 @@ class Machine {
   void close();
   /// The top of the stack; Tag::none if it is empty.
   Value root() const { return stack.empty() ? Value(Tag::none, 0) : stack[stack.size() - 1]; }
-  /// False if the file holds more than any snapshot.
-  bool has_room();
+  /// False if what was made of the first `stored` bytes of the file takes more memory than any snapshot's.
+  bool has_room(std::int64_t stored);
 
   const char* reason() const { return reason_; }
 
@@ -91,7 +94,9 @@ class Machine {
   bool take_mark(std::size_t& from);
   bool append(std::size_t list, std::size_t from);
   bool set(std::size_t dict, std::size_t from);
+  void append_last(std::size_t from);
 
+  FrameRuns runs_;
   std::vector<std::size_t> marks_;
   const char* reason_ = "";
 };

@@ -35,9 +35,10 @@ class Pickle {
     while (!stopped_) {
       if (!run()) return error();
       if (stopped_ || cut_) break;
-      if (!machine_.has_room()) return failed(machine_.reason(), bytes_.offset());
+      if (!machine_.has_room(source_.position())) return damaged(machine_.reason(), bytes_.offset());
       if (progress_) progress_(source_.position());
     }
+    if (cut_ && bytes_.expands()) return damaged(Bytes::kExpands, bytes_.total());
     if (cut_) machine_.close();
     DocumentEnd end{0, !cut_, {}};
     if (!cut_) end.behind = what_follows();
@@ -70,9 +71,9 @@ class Pickle {
     using Kind = Object::Kind;
     switch (op_) {
       case Op::binget:
-        return take(1) ? machine_.recall(u8()) && recall_more() : cut();
+        return take(1) ? machine_.recall(u8()) && push_more() : cut();
       case Op::long_binget:
-        return take(4) ? machine_.recall(load<std::uint32_t>(arg_)) && recall_more() : cut();
+        return take(4) ? machine_.recall(load<std::uint32_t>(arg_)) && push_more() : cut();
       case Op::memoize:
         return machine_.memoize(machine_.heap.memo_size());
       case Op::binput:
@@ -80,13 +81,13 @@ class Pickle {
       case Op::long_binput:
         return take(4) ? machine_.memoize(load<std::uint32_t>(arg_)) : cut();
       case Op::binint1:
-        return take(1) ? push_integer(u8()) : cut();
+        return take(1) ? push_integer(u8()) && push_more() : cut();
       case Op::binint2:
-        return take(2) ? push_integer(load<std::uint16_t>(arg_)) : cut();
+        return take(2) ? push_integer(load<std::uint16_t>(arg_)) && push_more() : cut();
       case Op::binint:
-        return take(4) ? push_integer(load<std::int32_t>(arg_)) : cut();
+        return take(4) ? push_integer(load<std::int32_t>(arg_)) && push_more() : cut();
       case Op::long1:
-        return take(1) ? long_integer(u8()) : cut();
+        return take(1) ? long_integer(u8()) && push_more() : cut();
       case Op::long4:
         return take(4) ? long_integer(load<std::uint32_t>(arg_)) : cut();
       case Op::short_binunicode:
@@ -128,7 +129,7 @@ class Pickle {
       case Op::dict:
         return machine_.make_marked(Kind::dict);
       case Op::mark:
-        return machine_.mark();
+        return mark();
       case Op::append:
         return machine_.append_one();
       case Op::appends:
@@ -153,30 +154,57 @@ class Pickle {
     }
   }
 
-  /// Nine in ten bytes of a file are the memo's indices of frames, one after the other.
-  bool recall_more() {
-    constexpr std::size_t kAtOnce = 4096;
+  bool mark() {
     const char* p = bytes_.at();
-    for (bool more = true; more;) {
-      Value* to = machine_.stack.room(kAtOnce);
-      const Value* const full = to + kAtOnce;
-      const char* const last = bytes_.end() - 5;
-      for (more = false; p < last && to < full; ++to) {
-        const auto op = static_cast<Op>(*p);
-        const bool is_long = op == Op::long_binget;
-        if (!is_long && op != Op::binget) break;
-        const std::uint64_t index = is_long ? load<std::uint32_t>(p + 1) : load<std::uint8_t>(p + 1);
-        if (!machine_.heap.recall(index, *to)) break;  // said when this opcode is run alone
-        p += is_long ? 5 : 2;
-        more = to + 1 == full;
+    if (!machine_.fill_frames(p, bytes_.end())) return machine_.mark();
+    bytes_.go(p + 1);
+    return true;
+  }
+
+  /// Nearly all opcodes push an integer or what the memo has, one after the other.
+  bool push_more() {
+    constexpr std::ptrdiff_t kAtOnce = 64;
+    const char* p = bytes_.at();
+    const char* const last = bytes_.end() - kMaxFixed;
+    Value* const begin = machine_.stack.room(kAtOnce);
+    Value* to = begin;
+    for (; p < last && to - begin < kAtOnce; ++to) {
+      const auto op = static_cast<Op>(*p);
+      if (op == Op::long_binget) {
+        if (!machine_.heap.recall_plain(load<std::uint32_t>(p + 1), *to)) break;
+        p += 5;
+      } else if (op == Op::binget) {
+        if (!machine_.heap.recall_plain(load<std::uint8_t>(p + 1), *to)) break;
+        p += 2;
+      } else if (op == Op::long1 && load<std::uint8_t>(p + 1) - 1U < 8) {
+        const std::size_t size = load<std::uint8_t>(p + 1);
+        *to = machine_.heap.integer(little_endian(p + 2, size));
+        p += 2 + size;
+      } else if (op == Op::binint1) {
+        *to = {Tag::integer, load<std::uint8_t>(p + 1)};
+        p += 2;
+      } else if (op == Op::binint2) {
+        *to = {Tag::integer, load<std::uint16_t>(p + 1)};
+        p += 3;
+      } else if (op == Op::binint) {
+        *to = {Tag::integer, load<std::int32_t>(p + 1)};
+        p += 5;
+      } else {
+        break;
       }
-      machine_.stack.took(to);
     }
+    machine_.stack.took(to);
     bytes_.go(p);
     return true;
   }
 
-  bool take(std::size_t count) {
+  /// Of 1 to 8 bytes; those behind are read too.
+  static std::int64_t little_endian(const char* at, std::size_t size) {
+    const std::size_t unused = 64 - 8 * size;
+    return static_cast<std::int64_t>(load<std::uint64_t>(at) << unused) >> unused;
+  }
+
+  [[gnu::always_inline]] bool take(std::size_t count) {
     if (!bytes_.need(count)) return false;
     arg_ = bytes_.at();
     bytes_.pass(count);
@@ -206,13 +234,9 @@ class Pickle {
       return push(machine_.heap.text(fmt::format("(an integer of {} bytes)", size)));
     }
     if (!take(size)) return cut();
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, arg_, std::min<std::size_t>(size, 8));
     if (size == 9 && arg_[8] != 0) return push(machine_.heap.text("(an integer of 9 bytes)"));
-    if (size == 9) return push(machine_.heap.large(bits));
-    const bool negative = size > 0 && (arg_[size - 1] & 0x80) != 0;
-    if (negative && size < 8) bits |= ~std::uint64_t{0} << 8 * size;
-    return push(machine_.heap.integer(static_cast<std::int64_t>(bits)));
+    if (size == 9) return push(machine_.heap.large(load<std::uint64_t>(arg_)));
+    return push(machine_.heap.integer(size == 0 ? 0 : little_endian(arg_, size)));
   }
 
   bool text(std::uint64_t size) {
@@ -261,9 +285,10 @@ class Pickle {
   Error failed(std::string message, std::int64_t at) { return {std::move(message), {}, at}; }
   Error error() {
     if (!refusal_.empty()) return failed(std::move(refusal_), begin_);
-    return failed(fmt::format("{} with the opcode {}: the file is damaged, or no snapshot; write it again",
-                              machine_.reason(), name_of(op_)),
-                  begin_);
+    return damaged(fmt::format("{} with the opcode {}", machine_.reason(), name_of(op_)), begin_);
+  }
+  Error damaged(std::string_view reason, std::int64_t at) {
+    return failed(fmt::format("{}: the file is damaged, or no snapshot; write it again", reason), at);
   }
 
   /// Viewers pad the pickle with NULs.
@@ -277,6 +302,7 @@ class Pickle {
         return fmt::format("Bytes that do not belong to it follow its end at byte {}; they were not read.",
                            end);
     }
+    if (bytes_.expands()) return fmt::format("Zeros without end follow its end at byte {}.", end);
     return "";
   }
 

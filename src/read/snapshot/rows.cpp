@@ -95,6 +95,11 @@ trace::StackId Rows::stack_of(Value list) {
     return trace::kNoStack;
   }
   const Object& of = heap_.object(list);
+  if (of.run == Tag::stack) {
+    const auto id = static_cast<trace::StackId>(of.first);
+    heap_.replace(list, {Tag::stack, id});
+    return id;
+  }
   scratch_.resize(of.size());
   std::size_t count = 0;
   for (std::uint64_t i = 0; i < scratch_.size(); ++i) {
@@ -109,17 +114,39 @@ trace::StackId Rows::stack_of(Value list) {
   return id;
 }
 
+void Rows::fill(Value list, trace::StackId stack) {
+  Object& of = heap_.object(list);
+  of.run = Tag::stack;
+  of.first = stack;
+  of.count = stacks.table()[stack].size();
+}
+
+void Rows::unfold(Object& list) {
+  const auto stack = static_cast<trace::StackId>(list.first);
+  list.run = Tag::none;
+  list.first = list.count = 0;
+  for (const trace::FrameId frame : stacks.table()[stack]) heap_.append(list, {Tag::frame, frame});
+}
+
+std::size_t Rows::held() const {
+  constexpr std::size_t kEvent = 46;
+  return events.action.capacity() * kEvent + extras.capacity() * sizeof(trace::EventExtra) +
+         blocks.capacity() * sizeof(MemoryBlock) + segments.capacity() * sizeof(SegmentRow) +
+         marks.capacity() * sizeof(trace::MemoryMark) + stacks.held();
+}
+
 Value Rows::settled(Value value) {
   value = heap_.resolved(value);
   if (value.tag() != Tag::object || heap_.object(value).kind != Object::Kind::dict) return value;
-  const Object& dict = heap_.object(value);
-  const std::vector<Value> pairs = dict.items;
+  if (heap_.object(value).size() > kMaxItems) return value;
+  const std::vector<Value> pairs = heap_.object(value).items;
   const Value row = row_of(pairs);
   return row.tag() == Tag::none ? value : heap_.replace(value, row);
 }
 
 Value Rows::row_of(std::span<const Value> pairs) {
   Word kind = Word::none;
+  if (pairs.size() > kMaxItems) return {Tag::none, 0};
   for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) {
     const Word key = word_of(pairs[i]);
     if (key == Word::action || key == Word::blocks || key == Word::filename || key == Word::stage) {
@@ -232,11 +259,16 @@ void Rows::set_event(std::size_t row, Value key, Value value) {
     default:
       break;
   }
-  extras.push_back({static_cast<std::uint32_t>(row), text(key), json(value)});
+  if (key.tag() != Tag::text) {
+    ++odd.types;
+    return;
+  }
+  extras.push_back({static_cast<std::uint32_t>(row), key.text(), json(value)});
   if (value.tag() == Tag::object) heap_.replace(value, {Tag::text, extras.back().value});
 }
 
 Value Rows::add_frame(std::span<const Value> pairs) {
+  constexpr std::size_t kMaxExtra = 4096;
   trace::Frame frame;
   std::string extra;
   for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) {
@@ -252,126 +284,13 @@ Value Rows::add_frame(std::span<const Value> pairs) {
         frame.line = integer(value);
         break;
       default:
-        if (value.tag() == Tag::none) break;
+        if (value.tag() == Tag::none || extra.size() > kMaxExtra) break;
         if (!extra.empty()) extra += "; ";
         extra += heap_.json(pairs[i]) + ": " + heap_.json(value);
     }
   }
   frame.extra = extra.empty() ? trace::kEmptyString : heap_.strings().intern(extra);
   return {Tag::frame, stacks.frame(frame)};
-}
-
-void Rows::set_block(MemoryBlock& block, Value key, Value value) {
-  switch (word_of(key)) {
-    case Word::address:
-    case Word::addr:
-      block.address = address(value);
-      return;
-    case Word::size:
-      block.size = bytes(value);
-      return;
-    case Word::requested_size:
-      block.requested = bytes(value);
-      return;
-    case Word::frames:
-      block.stack = stack_of(value);
-      return;
-    case Word::history:
-      return set_history(block, value);
-    case Word::state:
-      switch (word_of(value)) {
-        case Word::active_allocated:
-          block.state = MemoryBlock::State::active;
-          return;
-        case Word::active_pending_free:
-        case Word::active_awaiting_free:
-          block.state = MemoryBlock::State::pending_free;
-          return;
-        case Word::inactive:
-          block.state = MemoryBlock::State::inactive;
-          return;
-        default:
-          ++odd.types;
-          return;
-      }
-    default:
-      return;
-  }
-}
-
-/// Files older than PyTorch 2.1: the first entry is the block's user, others are older ones that were merged.
-void Rows::set_history(MemoryBlock& block, Value list) {
-  if (!heap_.is(list, Object::Kind::list) || heap_.object(list).size() == 0) return;
-  const Value first = heap_.object(list).at(0);
-  if (!heap_.is(first, Object::Kind::dict)) return;
-  const std::vector<Value> pairs = heap_.object(first).items;
-  for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) {
-    const Word key = word_of(pairs[i]);
-    if (key == Word::frames) block.stack = stack_of(pairs[i + 1]);
-    if (key == Word::real_size && block.requested < 0) block.requested = bytes(pairs[i + 1]);
-  }
-}
-
-void Rows::take_blocks(trace::MemorySegment& segment, Value list) {
-  if (!heap_.is(list, Object::Kind::list)) {
-    ++odd.types;
-    return;
-  }
-  const Object& of = heap_.object(list);
-  if (of.run == Tag::block) {
-    segment.first_block = static_cast<std::uint32_t>(of.first);
-    segment.blocks = static_cast<std::uint32_t>(of.count);
-  } else {  // not one after the other in the file
-    segment.first_block = static_cast<std::uint32_t>(blocks.size());
-    for (const Value item : of.items)
-      if (item.tag() == Tag::block) blocks.push_back(MemoryBlock(blocks[item.index()]));
-    segment.blocks = static_cast<std::uint32_t>(blocks.size()) - segment.first_block;
-  }
-  heap_.replace(list, {Tag::none, 0});
-}
-
-void Rows::set_segment(SegmentRow& segment, Value key, Value value) {
-  trace::MemorySegment& of = segment.of;
-  switch (word_of(key)) {
-    case Word::device:
-      segment.device = integer(value);
-      return;
-    case Word::address:
-      of.address = address(value);
-      return;
-    case Word::total_size:
-      of.size = bytes(value);
-      return;
-    case Word::allocated_size:
-      of.allocated = bytes(value);
-      return;
-    case Word::active_size:
-      of.active = bytes(value);
-      return;
-    case Word::requested_size:
-      of.requested = bytes(value);
-      return;
-    case Word::stream:
-      of.stream = stream(value);
-      return;
-    case Word::segment_type:
-      of.large = word_of(value) == Word::large;
-      return;
-    case Word::segment_pool_id:
-    case Word::pool_id:
-      of.pool = pool(value);
-      return;
-    case Word::is_expandable:
-      of.expandable = integer(value) != 0;
-      return;
-    case Word::frames:
-      of.stack = stack_of(value);
-      return;
-    case Word::blocks:
-      return take_blocks(of, value);
-    default:
-      return;
-  }
 }
 
 void Rows::set_mark(trace::MemoryMark& mark, Value key, Value value) {

@@ -39,6 +39,14 @@ class Rows {
   /// The stack of a list of frames; kNoStack if it is none.
   trace::StackId stack_of(Value list);
 
+  /// Makes an empty list one of the frames of a stack.
+  void fill(Value list, trace::StackId stack);
+  /// Makes it a list of frames again.
+  void unfold(Object& list);
+
+  /// Bytes of memory.
+  std::size_t held() const;
+
   Heap& heap() { return heap_; }
 
   Stacks stacks;
@@ -52,6 +60,8 @@ class Rows {
   Oddities odd;
 
  private:
+  static constexpr std::size_t kMaxItems = 128;  ///< keys and values of a row; PyTorch writes up to 30
+
   Value add_event(std::span<const Value> pairs);
   Value add_frame(std::span<const Value> pairs);
   void set_event(std::size_t row, Value key, Value value);
@@ -68,7 +78,9 @@ class Rows {
   std::uint16_t stream(Value value);
   std::uint16_t pool(Value value);
   trace::StringId text(Value value);
-  trace::StringId json(Value value) { return heap_.strings().intern(heap_.json(value)); }
+  trace::StringId json(Value value) {
+    return value.tag() == Tag::text ? value.text() : heap_.strings().intern(heap_.json(value));
+  }
 
   Heap& heap_;
   std::map<std::int64_t, std::uint16_t> stream_ids_ = {{0, 0}};

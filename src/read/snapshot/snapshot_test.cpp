@@ -107,6 +107,46 @@ TEST(Snapshot, Json) {
   EXPECT_EQ(snapshot.metadata[0], std::pair("other"s, "null"s));
 }
 
+// As Python writes frames: the memo's indices, in lists that come again, become longer, or mean another
+// frame.
+TEST(Snapshot, ListsOfFrames) {
+  const std::string frames =
+      list({test::frame("a", "a.py", 1) + "\x94", test::frame("b", "b.py", 2) + "\x94"});
+  const auto of = [](const std::string& list) { return dict({{"action", text("alloc")}, {"frames", list}}); };
+  const std::string shared = "](h\0h\1e\x94"s;  // the memo's 2
+  const auto file = parsed(
+      pickled(dict({{"segments", "]"},
+                    {"device_traces",
+                     list({list({of(frames), of(shared), of("](h\0h\1e"s), of("h\2"),
+                                 of("](h\0h\1e(h\0eh\1a"s), of("](h\0h\1j\1\0\0\0e"s), of("](h\2h\0e"s),
+                                 of(list({test::frame("c", "c.py", 3) + "q\1"})), of("](h\0h\1e"s)})})}})));
+  ASSERT_TRUE(file.ok()) << file.error().text();
+  const trace::Snapshot& snapshot = *file->snapshot;
+  const auto names = [&](std::size_t event) {
+    std::string out;
+    for (const trace::FrameId frame : snapshot.stacks[snapshot.devices[0].events.stack[event]])
+      out += file->words[0].strings[snapshot.stacks.frames[frame].name];
+    return out;
+  };
+  constexpr std::string_view kNames[] = {"ab", "ab", "ab", "ab", "abab", "abb", "a", "c", "ac"};
+  for (std::size_t event = 0; event < std::size(kNames); ++event)
+    EXPECT_EQ(names(event), kNames[event]) << event;
+}
+
+// A list's only item, or its last, is appended after it: a cut must not lose the events of the only device.
+TEST(Snapshot, CutBeforeTheListIsAppended) {
+  const std::string events = "](" + event("alloc", 4096, 512) + event("alloc", 8192, 512);
+  const std::string begin = "\x80\4}(" + text("segments") + "]" + text("device_traces") + "]";
+  for (const std::string& cut : {begin + events, begin + events + "e", begin + events + "}(" + text("action"),
+                                 begin + events + "e" + "a", begin + events + "ea" + text("extra")}) {
+    const auto file = parsed(cut);
+    ASSERT_TRUE(file.ok()) << file.error().text();
+    ASSERT_EQ(file->snapshot->devices.size(), 1u);
+    EXPECT_EQ(file->snapshot->devices[0].events.count(), 2u);
+    EXPECT_TRUE(file->snapshot->cut);
+  }
+}
+
 // PyTorch 1.13: segments alone, blocks with a history and without addresses.
 TEST(Snapshot, OldForm) {
   const std::string history = list({dict({{"addr", integer(4096)},

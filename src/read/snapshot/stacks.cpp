@@ -27,6 +27,13 @@ void Stacks::keep(std::vector<Slot>& slots, std::size_t at, std::uint32_t hash, 
   slots = std::move(larger);
 }
 
+std::size_t Stacks::held() const {
+  return table_.frames.capacity() * sizeof(trace::Frame) +
+         table_.of_stacks.capacity() * sizeof(trace::FrameId) +
+         table_.ends.capacity() * sizeof(std::uint64_t) +
+         (frame_slots_.size() + stack_slots_.size()) * sizeof(Slot);
+}
+
 trace::FrameId Stacks::frame(const trace::Frame& frame) {
   const auto hash = static_cast<std::uint32_t>(
       hash_of_all(process_hash_seed(), frame.name, frame.file, frame.extra, frame.line));

@@ -13,6 +13,9 @@ class Stacks {
  public:
   trace::FrameId frame(const trace::Frame& frame);
   trace::StackId stack(std::span<const trace::FrameId> frames);
+  const trace::StackTable& table() const { return table_; }
+  /// Bytes of memory.
+  std::size_t held() const;
   trace::StackTable take() { return std::move(table_); }
 
  private:
