@@ -207,14 +207,14 @@ std::optional<Claim> churning(const Evidence& e, Bound) {
 constexpr std::string_view kSpikeDoc =
     R"(Looks for a place that lifts the peak alone: without it the peak would be lower by more than
 `kSpikeShare` (`memory_peak`: peak_without), while on average it holds less than `kSpikeMean` of what it holds
-at the peak. Also an allocation that failed and asked for more than a quarter of all memory (`oom`:
+at the peak. Also an allocation that failed and asked for more than a fifth of all memory (`oom`:
 one_request).)";
 
 std::optional<Claim> spike(const Evidence& e, Bound) {
   if (const analyze::FailedAllocation* of = last_failure(e); of != nullptr) {
     if (of->cause != FailureCause::one_request || leak_explains(e, *of)) return std::nullopt;
     Claim f = claim(e, RuleId::A09,
-                    fmt::format("{} at once: more than a quarter of the memory, of which {} were in use",
+                    fmt::format("{} at once: more than a fifth of the memory, of which {} were in use",
                                 request_of(*of), size(of->used)));
     f.confidence = Confidence::high;
     f.because = fmt::format("{} missing with all free memory", size(of->missing));

@@ -79,7 +79,7 @@ TEST(MemoryDiff, RefusesWhatIsNoPair) {
             "Device 0: end (event 5) is after peak (event 2). Give the earlier instant as --from.");
   const report::Report absent = test::answer("memory_diff", trace, test::params({{"to", "6"}}));
   EXPECT_EQ(absent.notes.back(),
-            "Device 0 has no event 6: it has events 0 to 5, and the instants peak, start and end.");
+            "Device 0 has no event 6: it has events 0 to 5, and the instants peak, start, end and oom.");
 }
 
 /// 20,000 random events of 40 places, with lost frees: the changes add up at any pair of instants.

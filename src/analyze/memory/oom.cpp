@@ -26,7 +26,7 @@ FailureCause cause_of(const FailedAllocation& of) {
   if (of.request <= of.own_free) return FailureCause::fragmentation;
   if (of.request <= pool) return FailureCause::other_stream;
   if (of.request <= report::plus(pool, of.pool_free)) return FailureCause::private_pool;
-  return of.request > report::plus(of.reserved, of.device_free) / 4 ? FailureCause::one_request
+  return of.request > report::plus(of.reserved, of.device_free) / 5 ? FailureCause::one_request
                                                                     : FailureCause::shortage;
 }
 

@@ -13,7 +13,7 @@ enum class FailureCause : std::uint8_t {
   fragmentation,  ///< the free bytes of the request's own pool and stream suffice, but not in one piece
   other_stream,   ///< with free bytes of other streams, too
   private_pool,   ///< with free bytes of private pools (CUDA graphs, MemPool), too
-  one_request,    ///< the request alone is over a quarter of all memory
+  one_request,    ///< the request alone is over a fifth of all memory
   shortage,       ///< tensors fill the memory
 };
 std::string_view name_of(FailureCause cause);

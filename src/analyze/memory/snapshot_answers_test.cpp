@@ -98,7 +98,7 @@ TEST(OutOfMemory, OneRequestAndShortage) {
   const auto cause = [](std::int64_t request, std::int64_t device_free) {
     return cells(test::answer("oom", split(request, device_free).open()).tables[0], "cause");
   };
-  EXPECT_EQ(cause(31 * kMiB, 0), Cells{"one_request"});          // over a quarter of 60 MiB
+  EXPECT_EQ(cause(31 * kMiB, 0), Cells{"one_request"});          // over a fifth of 60 MiB
   EXPECT_EQ(cause(31 * kMiB, 30 * kMiB), Cells{"one_request"});  // of 90 MiB
   EXPECT_EQ(cause(32 * kMiB, 10 * kMiB), Cells{"one_request"});
   EXPECT_EQ(cells(test::answer("oom", split(31 * kMiB, 100 * kMiB).open()).tables[0], "obtainable"),

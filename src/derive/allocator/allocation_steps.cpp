@@ -1,7 +1,6 @@
 #include "derive/allocator/allocation_steps.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <span>
 
@@ -56,18 +55,23 @@ class ByStack {
   Column<std::uint32_t> events_;
 };
 
-/// Whether the distances are nearly equal: four of five within half and double their median.
-bool is_regular(std::span<const std::uint32_t> events) {
-  std::vector<std::uint32_t> gaps;
+/// Whether a stack allocates evenly in at least half of `all` events: four of five distances are within half
+/// and double their median, and none above four times it, but one, and one of fifty.
+bool is_regular(std::span<const std::uint32_t> events, std::uint64_t all) {
+  std::vector<std::uint64_t> gaps;
   for (std::size_t i = 1; i < events.size(); ++i) gaps.push_back(events[i] - events[i - 1]);
   std::ranges::nth_element(gaps, gaps.begin() + static_cast<std::ptrdiff_t>(gaps.size() / 2));
   const std::uint64_t median = gaps[gaps.size() / 2];
-  const auto near =
-      std::ranges::count_if(gaps, [&](std::uint64_t gap) { return gap * 2 >= median && gap <= median * 2; });
-  return static_cast<std::size_t>(near) * 5 >= gaps.size() * 4;
+  std::uint64_t near = 0, far = 0, covered = 0;
+  for (const std::uint64_t gap : gaps) {
+    near += gap * 2 >= median && gap <= median * 2;
+    far += gap > median * 4;
+    if (gap <= median * 4) covered += gap;
+  }
+  return near * 5 >= gaps.size() * 4 && far <= 1 + gaps.size() / 50 && covered * 2 >= all;
 }
 
-/// Whether four of five allocations of a step are freed by the end of the next one. In a single pass through
+/// Whether four of five allocations of a step are freed by the end of the next one. Of a single pass through
 /// layers, which have a rhythm too, most live on.
 bool gives_back(const AllocatorReplay& replay, const std::vector<std::uint32_t>& begins) {
   std::uint64_t all = 0, freed = 0;
@@ -81,33 +85,37 @@ bool gives_back(const AllocatorReplay& replay, const std::vector<std::uint32_t>&
   return freed * 5 >= all * 4;
 }
 
-/// Most regular stacks have one allocation per step, or one per layer. The number of allocations that most
-/// have and whose first stack gives back what a step allocates is that of the steps.
+/// Steps have layers, which repeat more often, and now and then an evaluation, which repeats less often. So
+/// the fewest repetitions count that two stacks share, from eight on; below that, the most.
+bool is_better(std::size_t count, bool shared, std::size_t than, bool than_shared) {
+  constexpr std::size_t kEnough = 8;
+  const bool enough = count >= kEnough, than_enough = than >= kEnough;
+  if (enough != than_enough) return enough;
+  if (shared != than_shared) return shared;
+  return enough ? count < than : count > than;
+}
+
 AllocationSteps of_rhythm(const trace::Snapshot& snapshot, const AllocatorReplay& replay) {
-  const ByStack by_stack(replay.device().events, snapshot.stacks.size());
+  const trace::AllocatorEvents& events = replay.device().events;
+  const ByStack by_stack(events, snapshot.stacks.size());
   std::map<std::size_t, std::vector<trace::StackId>> regular;  // by number of allocations
   for (trace::StackId stack = 1; stack < by_stack.stacks(); ++stack) {
     const auto of = by_stack[stack];
-    if (of.size() >= kFewest && is_regular(of)) regular[of.size()].push_back(stack);
+    if (of.size() >= kFewest && is_regular(of, events.count())) regular[of.size()].push_back(stack);
   }
-  const auto stacks_of = [&](std::size_t count) {
-    const auto found = regular.find(count);
-    return found == regular.end() ? std::size_t{0} : found->second.size();
-  };
-  std::vector<std::pair<std::size_t, std::size_t>> votes;  // (votes, number of allocations)
-  for (const auto& [count, stacks] : regular)              // a step at either end may be cut
-    votes.emplace_back(stacks_of(count - 1) + 2 * stacks.size() + stacks_of(count + 1), count);
-  std::ranges::sort(votes, std::greater{});
-  constexpr std::size_t kTried = 8;
-  for (std::size_t i = 0; i < std::min(kTried, votes.size()); ++i) {
-    AllocationSteps steps{StepsFrom::rhythm, {}, trace::kNoStack};
-    steps.stack = *std::ranges::min_element(regular[votes[i].second], {},
-                                            [&](trace::StackId s) { return by_stack[s][0]; });
-    const auto begins = by_stack[steps.stack];
-    steps.begins.assign(begins.begin(), begins.end());
-    if (gives_back(replay, steps.begins)) return steps;
+  AllocationSteps best;
+  bool best_shared = false;
+  for (const auto& [count, stacks] : regular) {
+    const bool shared = stacks.size() > 1 || regular.contains(count - 1) || regular.contains(count + 1);
+    if (best.from != StepsFrom::none && !is_better(count, shared, best.begins.size(), best_shared)) continue;
+    const trace::StackId first =
+        *std::ranges::min_element(stacks, {}, [&](trace::StackId stack) { return by_stack[stack][0]; });
+    std::vector<std::uint32_t> begins(by_stack[first].begin(), by_stack[first].end());
+    if (!gives_back(replay, begins)) continue;
+    best = {StepsFrom::rhythm, std::move(begins), first};
+    best_shared = shared;
   }
-  return {};
+  return best;
 }
 
 }  // namespace

@@ -271,7 +271,7 @@ TEST(Snapshot, InFolders) {
   EXPECT_EQ(trace->ranks[0].reading.events, 3);
   EXPECT_TRUE(trace->unread.empty());
   const bool is_said = std::ranges::any_of(trace->notes, [](const std::string& note) {
-    return note.find("memory_peak answer from it") != note.npos;
+    return note.find("the analyses of memory answer from it") != note.npos;
   });
   EXPECT_TRUE(is_said);
   const std::string named[] = {folder.path() + "/weights.pickle"};
