@@ -11,8 +11,9 @@ namespace stepscope::advise {
 std::string size(std::int64_t bytes) { return report::format_value(bytes, report::Unit::bytes); }
 
 bool knows_history(const Evidence& e) {
-  const auto devices = e.mine(e.reports().snapshot.summary.devices, "Memory of each device");
-  return std::ranges::any_of(devices, [](const auto* of) { return of->events > 0; });
+  return std::ranges::none_of(
+      e.mine(e.reports().snapshot.summary.faults, "Capture faults"),
+      [](const auto* fault) { return fault->kind == analyze::CaptureFault::Kind::no_events; });
 }
 
 const analyze::HeldMemory* largest_holder(const Evidence& e, std::int64_t device) {

@@ -84,11 +84,11 @@ std::vector<CaptureFault> capture_faults(const trace::Trace& trace, const trace:
         fmt::format("{}The snapshot ends early, at byte {}: later events are missing, so levels and peak "
                     "may be wrong.",
                     file, rank.reading.text_bytes));
-  bool any_events = false;
+  bool any_allocation = false;
   for (const AllocatorReplay& replay : replays) {
     const std::string device = fmt::format("{}Device {}: ", file, replay.device().number);
     if (replay.device().events.count() == 0) continue;
-    any_events = true;
+    any_allocation |= replay.allocations > 0;
     if (const std::string dropped = of_overflow(snapshot, replay); !dropped.empty())
       add(Kind::dropped, device + dropped,
           "Record with a larger max_entries of torch.cuda.memory._record_memory_history(), or dump earlier.");
@@ -119,9 +119,11 @@ std::vector<CaptureFault> capture_faults(const trace::Trace& trace, const trace:
               "missing, or came after the segments were read.",
               device, bytes(replay.end), bytes(replay.in_use)));
   }
-  if (!any_events)
+  if (!any_allocation)
     add(Kind::no_events,
-        fmt::format("{}The snapshot has no events, only the final state: history was off.", file),
+        fmt::format(
+            "{}The snapshot has no allocation among its events, only the final state: history was off.",
+            file),
         fmt::format("Call {} before the steps.", kHistory));
   for (const std::string& fault : snapshot.faults) add(Kind::wrong, file + fault);
   return faults;

@@ -14,7 +14,7 @@ export function partsOf(table: Table, amount?: string): Whole[] {
   if (table.shape !== 'bars' || table.rows.length === 0 || share < 0 || hasColumns(table, { op: '' })) return []; // operators have two colours only
   const places = indices(table, (column) => column.role === 'key' && PLACES.includes(column.name)).filter((key) => telling(table).includes(key));
   const keys = telling(table).filter((key) => !places.includes(key));
-  const time = table.columns.findIndex((column) => column.unit === 'ns' && (amount === undefined || column.name === amount));
+  const time = table.columns.findIndex((column) => column.unit === 'ns' && column.role !== 'detail' && (amount === undefined || column.name === amount));
   const groups = new Map<string, typeof table.rows>();
   for (const row of table.rows) {
     const name = places.map((place) => spokenKey(table.columns[place]!.name, text(row[place]))).join(', ');

@@ -107,6 +107,16 @@ const moduleMemory: Sentence = (report) => {
   return `Largest part at the memory peak${onRank(best, rows)}: ${named(best.module)}, ${bytes(number(best.self_bytes) ?? 0)}.`;
 };
 
+const memoryPeak: Sentence = (report) => {
+  const [held] = rowsWith(report, { place: '', bytes: 'bytes', share: 'share', largest: 'bytes' });
+  return held === undefined ? null : `${text(held.place)} holds most: ${bytes(number(held.bytes) ?? 0)}, ${share(number(held.share) ?? 0)} of what is held then.`;
+};
+
+const leaks: Sentence = (report) => {
+  const [row] = rowsWith(report, { place: '', growth: 'bytes', rising: 'share' });
+  return row === undefined ? null : `${text(row.place)} grows most: ${bytes(number(row.growth) ?? 0)} per step.`;
+};
+
 const stragglers: Sentence = (report) => {
   const averages = rowsWith(report, { rank: '', wait: 'ns', transfer: 'ns', total: 'ns' });
   if (averages.length < 2) return null;
@@ -346,7 +356,8 @@ const whatif: Sentence = (report) => {
 };
 
 const SENTENCES: Record<string, Sentence> = {
-  operators, kernels, modules, memory_events: memoryEvents, module_memory: moduleMemory, stragglers, communication, collectives, pipeline,
+  operators, kernels, modules, memory_events: memoryEvents, module_memory: moduleMemory,
+  memory_peak: memoryPeak, leaks, stragglers, communication, collectives, pipeline,
   clock_alignment: clockAlignment, input_wait: inputWait, lines, python_stacks: pythonStacks, call_tree: callTree, idle, devices, ledger,
   launches, products, copies, kernel_sequences: kernelSequences, cupti_counters: cuptiCounters, synchronizations,
   user_annotations: userAnnotations, critical_path: criticalPath, steps, phases, host_time: hostTime, overview, whatif,
