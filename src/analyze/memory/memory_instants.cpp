@@ -65,7 +65,7 @@ std::int64_t time_of(const AllocatorReplay& replay, std::int64_t event) {
 
 std::string pool_name(const trace::Snapshot& snapshot, std::uint16_t pool) {
   if (pool >= snapshot.pools.size() || snapshot.pools[pool] == trace::PoolKey{0, 0}) return "default";
-  return fmt::format("({}, {})", snapshot.pools[pool].first, snapshot.pools[pool].second);
+  return fmt::format("private {}.{}", snapshot.pools[pool].first, snapshot.pools[pool].second);
 }
 
 std::int64_t stream_number(const trace::Snapshot& snapshot, std::uint16_t stream) {

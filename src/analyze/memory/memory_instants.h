@@ -31,7 +31,7 @@ std::optional<MemoryInstant> instant_of(const trace::Rank& rank, const derive::A
 /// ns from the device's first event to `event`; kNoInt if it is not known.
 std::int64_t time_of(const derive::AllocatorReplay& replay, std::int64_t event);
 
-/// "default", or "(1, 0)".
+/// "default", or "private 1.0".
 std::string pool_name(const trace::Snapshot& snapshot, std::uint16_t pool);
 /// 0 is the default stream, the others count from 1 in the order of the file.
 std::int64_t stream_number(const trace::Snapshot& snapshot, std::uint16_t stream);

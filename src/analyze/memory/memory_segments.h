@@ -23,17 +23,7 @@ struct SegmentUse : BlockUse {
   bool expandable;
 };
 
-/// All segments of a pool and size class.
-struct PoolUse : BlockUse {
-  std::int64_t rank, device;
-  std::string pool, size_class;
-  std::int64_t segments = 0, reserved = 0;
-  std::int64_t releasable_segments = 0, releasable = 0;  ///< segments that are free as a whole
-  std::int64_t split() const { return free - releasable; }
-};
-
 struct MemorySegments {
-  std::vector<PoolUse> pools;        ///< by device, the one with most reserved first
   std::vector<SegmentUse> segments;  ///< by device: those in use, most free memory first; then the others
   std::vector<std::string> notes;
 };
