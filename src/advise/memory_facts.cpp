@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "advise/rules/constants.h"
 #include "advise/say.h"
+#include "analyze/memory/chosen_records.h"
 
 namespace stepscope::advise {
 
@@ -22,6 +24,14 @@ const analyze::HeldMemory* largest_holder(const Evidence& e, std::int64_t device
   return nullptr;
 }
 
+std::string who_else(const analyze::FailedAllocation& failed) {
+  const std::int64_t reach = failed.reserved + failed.device_free;
+  if (reach >= kSmallDevice) return "";
+  return fmt::format(
+      " This process could get only {} in all: if the device has more, see nvidia-smi for who else holds it.",
+      size(reach));
+}
+
 std::string memory_headline(const Evidence& e) {
   const analyze::DeviceMemory* most = nullptr;
   const auto devices = e.mine(e.reports().snapshot.summary.devices, "Memory of each device");
@@ -31,12 +41,15 @@ std::string memory_headline(const Evidence& e) {
   std::string text = devices.size() > 1 ? fmt::format("Device {}: ", most->device) : "";
   text += most->ooms > 0 ? "an allocation failed. Tensors asked for " : "tensors asked for ";
   text[0] = static_cast<char>(text[0] >= 'a' ? text[0] - 'a' + 'A' : text[0]);
-  text += fmt::format("{} at the peak; the allocator held up to {} of the device.",
-                      size(most->peak_requested), size(most->peak_reserved));
-  if (const analyze::HeldMemory* held = largest_holder(e, most->device); held != nullptr)
-    text += fmt::format(" The largest holder is {}: {}, {} of it.", held->place, size(held->bytes),
-                        percent(held->share));
-  return text;
+  text += fmt::format("{} {}; the allocator held up to {} of the device.", size(most->peak_requested),
+                      knows_history(e) ? "at the peak" : "when the snapshot was written",
+                      size(most->peak_reserved));
+  const analyze::HeldMemory* held = largest_holder(e, most->device);
+  if (held == nullptr) return text;
+  if (held->before == held->bytes && held->place == analyze::kBeforeRecording)
+    return text + fmt::format(" {} of it were allocated before the recording.", size(held->bytes));
+  return text + fmt::format(" The largest holder is {}: {}, {} of it.", held->place, size(held->bytes),
+                            percent(held->share));
 }
 
 }  // namespace stepscope::advise

@@ -17,6 +17,10 @@ std::string memory_headline(const Evidence& e);
 /// The place that holds most at the peak of a device; nullptr if nothing is held.
 const analyze::HeldMemory* largest_holder(const Evidence& e, std::int64_t device);
 
+/// A sentence if all memory within the process's reach is less than any device that trains has: " This
+/// process could get only 1.4 GiB in all: …"; else "".
+std::string who_else(const analyze::FailedAllocation& failed);
+
 /// A size for people: "1.2 GiB".
 std::string size(std::int64_t bytes);
 /// The setting of the allocator that moves free memory where it is needed.

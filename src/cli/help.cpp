@@ -88,7 +88,8 @@ std::string short_help() {
          "  stepscope trace.json.gz                   what limits the step and what to change\n"
          "  stepscope show steps trace.json.gz        one analysis; `stepscope list` names them\n"
          "  stepscope report traces/ -o report.html   all ranks of a job, as a page to share\n\n"
-         "A trace is what torch.profiler writes: export_chrome_trace(\"trace.json.gz\").\n"
+         "A trace is what torch.profiler writes: export_chrome_trace(\"trace.json.gz\"). A memory snapshot\n"
+         "(torch.cuda.memory._dump_snapshot(\"mem.pickle\")) is one, too: stepscope mem.pickle\n"
          "`stepscope --help` shows every command.\n";
 }
 

@@ -32,6 +32,13 @@ namespace stepscope::advise {
   X(std::int64_t, kLeakBytes, 16'384, "bytes per step: growth of one place worth a finding", "chosen: 16 GiB after a million steps; below it, scalars that a program logs") \
   X(double, kLeakChance, 0.02, "chance of such a rise without a trend, at most", "five rising steps have 0.014 by the normal approximation") \
   X(double, kChurnSteps, 0.5, "of the steps after the warm-up: take segments and return some", "chosen: half; a settled program has none") \
+  X(std::int64_t, kLeakMore, 3, "more allocations in the last step than in the first: memory of a place grows", "a leak in each second of eight steps") \
+  X(std::int64_t, kManyRetries, 3, "in the steps after the warm-up: cached memory was flushed to go on", "chosen: each flush makes the next steps take all segments again") \
+  X(double, kPendingShare, 0.1, "of the peak: memory that waited for other streams, worth a remedy", "chosen") \
+  X(double, kLongStep, 2, "times the peak of usual steps: one step needs far more", "chosen: batches of usual lengths differ by less") \
+  X(double, kUsualSteps, 0.8, "of the steps: their peaks are usual", "chosen: one step of five may evaluate") \
+  X(double, kCachedShare, 2, "times the peak of what tensors asked for: reserved memory worth a finding", "1.1 to 1.5 in recorded programs") \
+  X(std::int64_t, kSmallDevice, 7'000'000'000, "bytes: less than devices that train have", "the smallest in use have 8 GB") \
   X(double, kSpikeShare, 0.2, "of the peak: what one place alone adds to it", "chosen: less does not change which batch fits") \
   X(double, kSpikeMean, 0.1, "of what a place holds at the peak: its mean, if it is a spike", "chosen: activations, which live for half a step on average, hold a third or more") \
   X(double, kPromptShare, 0.5, "of kernels: start within 10 µs of their launch", "57 to 97 % in recordings bound by launches, at most 21 % in others") \

@@ -21,12 +21,12 @@ using analyze::FailureCause;
 constexpr std::string_view kLeakDoc =
     R"(Looks for places whose memory grows from step to step (`leaks`): at least `kLeakBytes` per step, still at
 least a third as fast in the later half, with a chance below `kLeakChance` that values without a trend rise as
-much, and with a growing number of allocations; without that, it must rise in nine of ten steps, of eight at
-least. No saving: such a program runs out of memory. Silent for caches that fill during the warm-up.)";
+much, and with `kLeakMore` more allocations in the last step than in the first; without that, it must rise in
+nine of ten steps, of eight at least. No saving: such a program runs out of memory. Silent for caches that fill during the warm-up.)";
 
 bool leaks(const analyze::GrowingMemory& of, std::int64_t steps) {
   if (of.growth < kLeakBytes || of.recent < of.growth / 3 || of.p >= kLeakChance) return false;
-  return of.growth_count >= 0.25 || (of.rising >= 0.9 && steps >= 8);
+  return of.count_last - of.count_first >= kLeakMore || (of.rising >= 0.9 && steps >= 8);
 }
 
 /// The places that leak on the device that leaks most.
@@ -58,9 +58,9 @@ std::optional<Claim> leak(const Evidence& e, Bound) {
   if (of.places.empty()) return std::nullopt;
   const analyze::GrowingMemory& first = *of.places.front();
   std::string title = fmt::format("Memory of {} grows by {} per step: {} more after {} steps", first.place,
-                                  size(first.growth), size(first.last - first.first), of.steps->steps);
+                                  size(first.growth), size(first.last - first.first), of.steps->steps - 1);
   if (of.places.size() > 1)
-    title += fmt::format("; with {} other places, {} per step", of.places.size() - 1, size(of.growth));
+    title += fmt::format("; with {} more, {} per step", of.places.size() - 1, size(of.growth));
   Claim f = claim(e, RuleId::A06, std::move(title));
   f.confidence = first.growth_count >= 0.9 && of.steps->steps >= 8 ? Confidence::high : Confidence::medium;
   f.because =
@@ -90,46 +90,62 @@ bool leak_explains(const Evidence& e, const analyze::FailedAllocation& failed) {
 }
 
 std::string why_refused(const analyze::FailedAllocation& of) {
-  if (!of.limited()) return "";
+  if (!of.limited()) return who_else(of);
   return fmt::format(
       " The device still had {}, more than the request: a limit of this process "
       "(set_per_process_memory_fraction), or another process.",
       size(of.device_free));
 }
 
-std::string request_of(const analyze::FailedAllocation& of) {
-  return fmt::format("{} could not get {}", of.place, size(of.request));
+/// Whether memory that others hold may be the cause.
+Confidence sure(const analyze::FailedAllocation& of) {
+  return who_else(of).empty() ? Confidence::high : Confidence::medium;
+}
+
+std::string request_of(const Evidence& e, const analyze::FailedAllocation& of) {
+  const auto failed = e.mine(e.reports().snapshot.failures.failed, "Failed allocations").size();
+  return (failed > 1 ? fmt::format("{} allocations failed, the last: ", failed) : "") +
+         fmt::format("{} could not get {}", of.place, size(of.request));
+}
+
+/// The place that keeps most free memory from being returned; nullptr if none does.
+const analyze::PinningPlace* pinning(const Evidence& e, std::int64_t device) {
+  for (const analyze::PinningPlace* of :
+       e.mine(e.reports().snapshot.fragmentation.pinning, "Who holds partly free segments"))
+    if (of->device == device) return of;
+  return nullptr;
 }
 
 constexpr std::string_view kFragmentationDoc =
     R"(Looks for an allocation that failed (`oom`) although free bytes were enough, but not in one piece, or in
 another stream or a private pool. Without a failure, for memory at the peak that is free, but in segments with
 blocks in use (`fragmentation`: split): more than `kFragmentedShare` of the reserved memory, and more than
-`kFragmentedBytes`. Silent where a leak explains the failure.)";
+`kFragmentedBytes`; or for a peak of reserved memory above `kCachedShare` times that of requested memory, and
+`kFragmentedBytes` above it. Silent where a leak explains the failure.)";
 
 std::optional<Claim> failed_by_fragmentation(const Evidence& e, const analyze::FailedAllocation& of) {
   std::string title, remedy;
   if (of.cause == FailureCause::fragmentation) {
-    title = fmt::format("{} although {} were free in its pool: the largest piece was {}", request_of(of),
+    title = fmt::format("{} although {} were free in its pool: the largest piece was {}", request_of(e, of),
                         size(of.own_free), size(of.largest_free));
     remedy = fmt::format(
         "{}; without it, max_split_size_mb below the size of large tensors, and the largest "
         "batch first.",
         kExpandable);
   } else if (of.cause == FailureCause::other_stream) {
-    title = fmt::format("{} although {} were free in other streams' memory", request_of(of),
+    title = fmt::format("{} although {} were free in other streams' memory", request_of(e, of),
                         size(of.stream_free));
     remedy =
-        "Free blocks serve the stream that allocated them. Allocate on the stream that uses the tensor, "
-        "or call torch.cuda.empty_cache() between phases that use different streams.";
+        "Free blocks serve only the stream that allocated them, and blocks in use keep their segments. "
+        "Allocate on the stream that uses the tensor, and keep fewer tensors of side streams alive.";
   } else {
-    title = fmt::format("{} although {} were free in private pools", request_of(of), size(of.pool_free));
+    title = fmt::format("{} although {} were free in private pools", request_of(e, of), size(of.pool_free));
     remedy =
         "CUDA graphs and MemPool keep memory for themselves. Capture graphs in one shared pool "
         "(torch.cuda.graph_pool_handle()), or capture fewer shapes.";
   }
   Claim f = claim(e, RuleId::A07, std::move(title));
-  f.confidence = Confidence::high;
+  f.confidence = sure(of);
   f.because = fmt::format(
       "request {} <= {} free in segments{}", size(of.request),
       size(report::plus(of.own_free, report::plus(of.stream_free, of.pool_free))),
@@ -138,9 +154,33 @@ std::optional<Claim> failed_by_fragmentation(const Evidence& e, const analyze::F
           : "");
   f.evidence = {see::oom(fmt::format("event {}, cause {}", of.event, name_of(of.cause))),
                 see::fragmentation("by pool, just before the failure")};
+  if (const analyze::PinningPlace* held = pinning(e, of.device); held != nullptr)
+    f.evidence.push_back(see::fragmentation(fmt::format("{} holds blocks in {} segments with {} free",
+                                                        held->place, held->segments, size(held->split))));
   f.remedy = remedy + why_refused(of);
   f.verify = "oom: no failed allocation.";
   return f;
+}
+
+/// More than twice what tensors ever asked for is reserved, though not split at the peak.
+std::optional<Claim> cached(const Evidence& e) {
+  for (const analyze::DeviceMemory* of :
+       e.mine(e.reports().snapshot.summary.devices, "Memory of each device")) {
+    if (of->events == 0 || of->peak_reserved - of->peak_requested <= kFragmentedBytes ||
+        !(report::ratio(of->peak_reserved, of->peak_requested) > kCachedShare))
+      continue;
+    Claim f = claim(e, RuleId::A07,
+                    fmt::format("The allocator holds up to {}, tensors asked for at most {}",
+                                size(of->peak_reserved), size(of->peak_requested)));
+    f.confidence = Confidence::medium;
+    f.because = "no allocation failed; sizes that change leave segments that later ones do not fit";
+    f.evidence = {see::memory_summary("peak_reserved, peak_requested"), see::memory_curve("both, over time")};
+    f.remedy =
+        fmt::format("{}; allocate at the largest size at once instead of growing by torch.cat.", kExpandable);
+    f.verify = "memory_summary: peak_reserved near peak_requested.";
+    return f;
+  }
+  return std::nullopt;
 }
 
 std::optional<Claim> fragmented(const Evidence& e, Bound) {
@@ -155,7 +195,7 @@ std::optional<Claim> fragmented(const Evidence& e, Bound) {
     report::add_to(reserved, pool->reserved);
     largest = std::max(largest, pool->largest_free);
   }
-  if (split <= kFragmentedBytes || !(report::ratio(split, reserved) > kFragmentedShare)) return std::nullopt;
+  if (split <= kFragmentedBytes || !(report::ratio(split, reserved) > kFragmentedShare)) return cached(e);
   Claim f = claim(e, RuleId::A07,
                   fmt::format("At the peak {} of {} reserved are free, but split: the largest piece is {}",
                               size(split), size(reserved), size(largest)));
@@ -169,28 +209,44 @@ std::optional<Claim> fragmented(const Evidence& e, Bound) {
 
 constexpr std::string_view kChurnDoc =
     R"(Looks for steps after the warm-up that take segments from the device and return some (`churn`): at least
-`kChurnSteps` of them. cudaMalloc and cudaFree are slow, and cudaFree waits for the device; a snapshot does not
+`kChurnSteps` of them; or, in these steps, `kManyRetries` flushes of cached memory because the device was full.
+cudaMalloc and cudaFree are slow, and cudaFree waits for the device; a snapshot does not
 show the time. Silent where steps are not known, and for a job whose allocation failed.)";
+
+/// A sentence about memory that waited for other streams; "" if little did.
+std::string waits_for_streams(const Evidence& e, const analyze::Churn& of) {
+  for (const analyze::DeviceMemory* device :
+       e.mine(e.reports().snapshot.summary.devices, "Memory of each device"))
+    if (device->device == of.device && report::ratio(of.peak_pending, device->peak_requested) > kPendingShare)
+      return fmt::format(
+          " Up to {} waited for other streams after they were freed (record_stream): keep fewer such tensors "
+          "in "
+          "flight (FSDP: limit_all_gathers=True).",
+          size(of.peak_pending));
+  return "";
+}
 
 std::optional<Claim> churning(const Evidence& e, Bound) {
   if (last_failure(e) != nullptr) return std::nullopt;
   for (const analyze::Churn* of : e.mine(e.reports().snapshot.churn.devices, "Churn per step")) {
-    if (of->found_by.empty() || of->steps < 3 || !(report::ratio(of->unsettled, of->steps) >= kChurnSteps))
-      continue;
+    const bool often = report::ratio(of->unsettled, of->steps) >= kChurnSteps;
+    if (of->steps < 3 || (!often && of->retries < kManyRetries)) continue;
     const auto places = e.mine(e.reports().snapshot.churn.places, "Segments taken and returned, by place");
     const auto returns = std::ranges::max_element(places, {}, [&](const analyze::ChurningPlace* place) {
       return place->device == of->device ? place->returned : -1;
     });
-    Claim f =
-        claim(e, RuleId::A08,
-              fmt::format("In {} of {} steps, memory goes back to the device and is taken again: {} per step",
-                          of->unsettled, of->steps, size(of->taken)));
+    const bool named = returns != places.end() && (*returns)->returned > 0;
+    Claim f = claim(
+        e, RuleId::A08,
+        often ? fmt::format(
+                    "In {} of {} steps, memory goes back to the device and is taken again, {} per step{}",
+                    of->unsettled, of->steps, size(of->taken),
+                    named ? ": mostly returned by " + (*returns)->place : "")
+              : fmt::format("{} times in {} steps the device was full, and cached memory was freed to go on",
+                            of->retries, of->steps));
     f.confidence = Confidence::high;
     f.because = "a settled program takes no segments after its first steps";
-    f.evidence = {
-        see::churn(fmt::format("segments by place{}", returns != places.end() && (*returns)->returned > 0
-                                                          ? ": most are returned in " + (*returns)->place
-                                                          : ""))};
+    f.evidence = {see::churn("segments by place, and in each step")};
     f.remedy = of->retries > 0
                    ? fmt::format(
                          "The device is full: {} times cached memory was freed to go on. Use less "
@@ -198,6 +254,7 @@ std::optional<Claim> churning(const Evidence& e, Bound) {
                          of->retries, kExpandable)
                    : fmt::format("Remove torch.cuda.empty_cache() from the loop; else {}, and fixed shapes.",
                                  kExpandable);
+    f.remedy += waits_for_streams(e, *of);
     f.verify = "churn: segments_returned is 0.";
     return f;
   }
@@ -207,17 +264,58 @@ std::optional<Claim> churning(const Evidence& e, Bound) {
 constexpr std::string_view kSpikeDoc =
     R"(Looks for a place that lifts the peak alone: without it the peak would be lower by more than
 `kSpikeShare` (`memory_peak`: peak_without), while on average it holds less than `kSpikeMean` of what it holds
-at the peak. Also an allocation that failed and asked for more than a fifth of all memory (`oom`:
+at the peak. Also one step of at least five whose peak is above `kLongStep` times what `kUsualSteps` of the steps need (`churn`).
+Also an allocation that failed and asked for more than a fifth of all memory (`oom`:
 one_request).)";
+
+std::string missing(const analyze::FailedAllocation& of) {
+  return of.missing == 0 ? "with all whole free pages returned to the device it would have fitted"
+                         : fmt::format("at least {} more were needed", size(of.missing));
+}
+
+/// One step after the warm-up that needs far more than the median step.
+std::optional<Claim> long_step(const Evidence& e) {
+  const auto steps = e.mine(e.reports().snapshot.churn.steps, "Each step");
+  for (const analyze::Churn* device : e.mine(e.reports().snapshot.churn.devices, "Churn per step")) {
+    std::vector<std::int64_t> peaks;
+    const analyze::MemoryStep* highest = nullptr;
+    for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+      if ((*step)->device != device->device || std::ssize(peaks) == device->steps) continue;
+      peaks.push_back((*step)->peak);
+      if (highest == nullptr || (*step)->peak > highest->peak) highest = *step;
+    }
+    if (peaks.size() < 5) continue;
+    const std::int64_t usual = report::quantile(peaks, kUsualSteps);
+    if (!(report::ratio(highest->peak, usual) > kLongStep)) continue;
+    const analyze::HeldMemory* held = largest_holder(e, device->device);
+    Claim f = claim(e, RuleId::A09,
+                    fmt::format("Step {}, counted from 0, needs {}, {:.0f} % of the steps at most {}",
+                                highest->number, size(highest->peak), 100 * kUsualSteps, size(usual)));
+    f.confidence = Confidence::high;
+    f.because = "memory has to be there for the largest step";
+    f.evidence = {see::churn(fmt::format("each step: event {}", highest->event)),
+                  see::memory_peak(held == nullptr ? std::string("by place")
+                                                   : fmt::format("{} holds most then, {}", held->place,
+                                                                 size(held->bytes)))};
+    f.remedy =
+        "If its batch is longer: limit tokens per batch, or sort by length. If it evaluates: "
+        "torch.no_grad(), and free the training step's tensors first.";
+    f.verify = "churn: peaks of steps that are alike.";
+    f.effort = Effort::code;
+    return f;
+  }
+  return std::nullopt;
+}
 
 std::optional<Claim> spike(const Evidence& e, Bound) {
   if (const analyze::FailedAllocation* of = last_failure(e); of != nullptr) {
     if (of->cause != FailureCause::one_request || leak_explains(e, *of)) return std::nullopt;
-    Claim f = claim(e, RuleId::A09,
-                    fmt::format("{} at once: more than a fifth of the memory, of which {} were in use",
-                                request_of(*of), size(of->used)));
-    f.confidence = Confidence::high;
-    f.because = fmt::format("{} missing with all free memory", size(of->missing));
+    Claim f =
+        claim(e, RuleId::A09,
+              fmt::format("{} at once: more than a fifth of the {} within reach, of which {} were in use",
+                          request_of(e, *of), size(of->reserved + of->device_free), size(of->used)));
+    f.confidence = sure(*of);
+    f.because = missing(*of);
     f.evidence = {see::oom(fmt::format("event {}", of->event))};
     f.remedy =
         "Make this tensor in pieces (chunks of the batch, of the sequence or of the vocabulary), in "
@@ -240,6 +338,7 @@ std::optional<Claim> spike(const Evidence& e, Bound) {
       most = held;
       peak = instant->requested;
     }
+  if (std::optional<Claim> f = long_step(e)) return f;
   if (most == nullptr) return std::nullopt;
   Claim f = claim(e, RuleId::A09,
                   fmt::format("{} lifts the peak alone: {} with it, {} without", most->place, size(peak),
@@ -248,8 +347,8 @@ std::optional<Claim> spike(const Evidence& e, Bound) {
   f.because = fmt::format("it holds {} at the peak and {} on average", size(most->bytes), size(most->mean));
   f.evidence = {see::memory_peak("peak_without and mean, by place")};
   f.remedy =
-      "Make this tensor in pieces (chunks of the batch, of the sequence or of the vocabulary), in "
-      "place, in a smaller type, or free it before the next one.";
+      "Make its tensors in pieces (chunks of the batch, of the sequence or of the vocabulary), in "
+      "place, in a smaller type, or free each before the next one.";
   f.verify = "memory_peak: a lower peak_requested.";
   f.effort = Effort::code;
   return f;
@@ -264,10 +363,10 @@ std::optional<Claim> shortage(const Evidence& e, Bound) {
   if (of == nullptr || of->cause != FailureCause::shortage || leak_explains(e, *of)) return std::nullopt;
   const analyze::HeldMemory* held = largest_holder(e, of->device);
   Claim f = claim(e, RuleId::A10,
-                  fmt::format("{}: tensors fill the memory, {} of {} reserved are in use", request_of(*of),
+                  fmt::format("{}: tensors fill the memory, {} of {} reserved are in use", request_of(e, *of),
                               size(of->used), size(of->reserved)));
-  f.confidence = Confidence::high;
-  f.because = fmt::format("{} missing with all free memory", size(of->missing));
+  f.confidence = sure(*of);
+  f.because = missing(*of);
   f.evidence = {
       see::oom(fmt::format("event {}", of->event)),
       see::memory_peak(held == nullptr ? std::string("by place")
@@ -275,8 +374,11 @@ std::optional<Claim> shortage(const Evidence& e, Bound) {
   f.remedy = std::string(report::plus(of->obtainable, of->pages) >= of->request
                              ? fmt::format("It would have fitted with {}. For more room: c", kExpandable)
                              : "C") +
-             "heckpoint activations of the largest holders (torch.utils.checkpoint), a smaller micro-batch "
-             "with accumulation, mixed precision, a sharded optimizer." +
+             (held != nullptr && held->optimizer * 2 > held->bytes
+                  ? "hange the optimizer, whose state is the largest holder: 8-bit, fused into the backward "
+                    "pass, or sharded (FSDP, ZeRO); or train fewer parameters (LoRA)."
+                  : "heckpoint activations of the largest holders (torch.utils.checkpoint), a smaller "
+                    "micro-batch with accumulation, mixed precision, a sharded optimizer.") +
              why_refused(*of);
   f.verify = "oom: no failed allocation.";
   f.effort = Effort::code;

@@ -18,7 +18,7 @@ namespace {
 using report::Role;
 using report::Unit;
 
-void add_to_pool(PoolMemory& to, const derive::HeldSegment& segment) {
+void add_to_pool(PoolMemory& to, const derive::HeldSegment& segment, bool is_private) {
   ++to.segments;
   report::add_to(to.reserved, segment.size);
   for (const derive::UsedBlock& block : segment.used) {
@@ -27,8 +27,12 @@ void add_to_pool(PoolMemory& to, const derive::HeldSegment& segment) {
   }
   for (const derive::Gap& gap : segment.gaps) {
     report::add_to(to.free, gap.size);
-    report::add_to(segment.wholly_free() ? to.releasable : to.split, gap.size);
-    if (!segment.wholly_free()) report::add_to(to.pages, gap.pages());
+    if (!segment.wholly_free()) {
+      report::add_to(to.split, gap.size);
+      report::add_to(to.pages, gap.pages());
+    } else if (!is_private) {
+      report::add_to(to.releasable, gap.size);
+    }
     to.largest_free = std::max(to.largest_free, gap.size);
     ++to.gaps;
   }
@@ -55,6 +59,50 @@ const report::Sheet<PoolMemory> kPoolSheet{"Use of reserved memory",
                                             {"gaps", &PoolMemory::gaps, Unit::count, Role::detail},
                                             {"segments", &PoolMemory::segments, Unit::count, Role::detail}}};
 
+/// Adds the places that hold blocks in the segments that are partly free.
+void add_pinning(const trace::Trace& trace, const trace::Rank& rank, std::int64_t device,
+                 const std::vector<derive::HeldSegment>& segments, std::vector<PinningPlace>& out) {
+  AllocationPlaces places(trace, *rank.snapshot, HeldBy::function);
+  std::map<std::size_t, PinningPlace> found;
+  for (const derive::HeldSegment& segment : segments) {
+    if (segment.wholly_free() || segment.gaps.empty()) continue;
+    std::int64_t free = 0;
+    for (const derive::Gap& gap : segment.gaps) report::add_to(free, gap.size);
+    std::map<std::size_t, std::int64_t> held;
+    for (const derive::UsedBlock& block : segment.used)
+      report::add_to(
+          held[places.number_of(block.allocation.stack, block.allocation.event == derive::kNoEvent)],
+          block.size);
+    for (const auto& [place, bytes] : held) {
+      PinningPlace& of = found[place];
+      report::add_to(of.held, bytes);
+      ++of.segments;
+      report::add_to(of.split, free);
+      if (held.size() == 1) report::add_to(of.alone, free);
+    }
+  }
+  const auto first = static_cast<std::ptrdiff_t>(out.size());
+  for (auto& [place, of] : found) {
+    of.rank = rank.rank;
+    of.device = device;
+    of.place = places.names()[place];
+    out.push_back(std::move(of));
+  }
+  std::stable_sort(out.begin() + first, out.end(), [](const PinningPlace& a, const PinningPlace& b) {
+    return std::pair(a.alone, a.split) > std::pair(b.alone, b.split);
+  });
+}
+
+const report::Sheet<PinningPlace> kPinningSheet{"Who holds partly free segments",
+                                                report::Shape::table,
+                                                {report::rank_field<PinningPlace>(&PinningPlace::rank),
+                                                 {"device", &PinningPlace::device, Unit::none, Role::key},
+                                                 {"place", &PinningPlace::place},
+                                                 {"alone", &PinningPlace::alone, Unit::bytes},
+                                                 {"split", &PinningPlace::split, Unit::bytes},
+                                                 {"held", &PinningPlace::held, Unit::bytes},
+                                                 {"segments", &PinningPlace::segments, Unit::count}}};
+
 constexpr report::ParamSpec kFragmentationParams[] = {
     {"at", report::ParamSpec::Type::text, "", "",
      "the instant: peak, start, end, oom, or an event's number; else oom, or the peak if none failed"}};
@@ -74,7 +122,7 @@ std::vector<PoolMemory> pools_of(const trace::Rank& rank, std::int64_t device,
       of.stream = stream_number(*rank.snapshot, segment.stream);
       of.large = segment.large;
     }
-    add_to_pool(of, segment);
+    add_to_pool(of, segment, is_private(*rank.snapshot, segment.pool));
   }
   std::vector<PoolMemory> out;
   for (auto& [key, of] : pools) {
@@ -92,8 +140,9 @@ Fragmentation fragmentation_of(const Derived& derived, std::string_view at) {
     const std::int64_t number = replay.device().number;
     const std::optional<MemoryInstant> instant = instant_of(rank, replay, at, of.notes);
     if (!instant) return;
-    for (PoolMemory& pool : pools_of(rank, number, derive::segments_at(replay, instant->event)))
-      of.pools.push_back(std::move(pool));
+    const std::vector<derive::HeldSegment> segments = derive::segments_at(replay, instant->event);
+    for (PoolMemory& pool : pools_of(rank, number, segments)) of.pools.push_back(std::move(pool));
+    add_pinning(derived.trace(), rank, number, segments, of.pinning);
   });
   return of;
 }
@@ -102,7 +151,10 @@ constinit const About fragmentation_about = {kFragmentationParams};
 
 report::Report fragmentation(const Derived& derived, const report::Params& params) {
   Fragmentation of = fragmentation_of(derived, params.text("at", ""));
-  return {"fragmentation", {tabulate(kPoolSheet, of.pools, derived.trace().several())}, std::move(of.notes)};
+  const bool several = derived.trace().several();
+  return {"fragmentation",
+          {tabulate(kPoolSheet, of.pools, several), tabulate(kPinningSheet, of.pinning, several)},
+          std::move(of.notes)};
 }
 
 }  // namespace stepscope::analyze

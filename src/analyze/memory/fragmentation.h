@@ -21,7 +21,7 @@ struct PoolMemory {
   std::int64_t used;          ///< blocks in use, rounded, also those whose free is pending
   std::int64_t waste;         ///< the part of `used` that no tensor asked for
   std::int64_t free;          ///< reserved - used
-  std::int64_t releasable;    ///< the part of `free` in segments without any block in use
+  std::int64_t releasable;    ///< the part of `free` in segments of the default pool without any block in use
   std::int64_t split;         ///< the part of `free` in segments with a block in use
   std::int64_t largest_free;  ///< the largest request that fits without a new segment
   std::int64_t gaps;          ///< number of free stretches
@@ -29,8 +29,19 @@ struct PoolMemory {
   double share;               ///< split / reserved
 };
 
+/// A place whose blocks keep segments with free memory from being returned. Bytes.
+struct PinningPlace {
+  std::int64_t rank, device;
+  std::string place;
+  std::int64_t held;      ///< its blocks in such segments
+  std::int64_t segments;  ///< in which it holds a block
+  std::int64_t split;     ///< free bytes in them
+  std::int64_t alone;     ///< the part of `split` in segments that only this place holds
+};
+
 struct Fragmentation {
-  std::vector<PoolMemory> pools;  ///< by device, largest `split` first
+  std::vector<PoolMemory> pools;      ///< by device, largest `split` first
+  std::vector<PinningPlace> pinning;  ///< by device, largest `alone` first, then `split`
   std::vector<std::string> notes;
 };
 /// `at`: an instant as in memory_peak; "oom" is just before the last allocation that failed, and "" that, or

@@ -63,8 +63,12 @@ std::int64_t time_of(const AllocatorReplay& replay, std::int64_t event) {
   return at == trace::kNoTime ? kNoInt : at - time.front();
 }
 
+bool is_private(const trace::Snapshot& snapshot, std::uint16_t pool) {
+  return pool < snapshot.pools.size() && snapshot.pools[pool] != trace::PoolKey{0, 0};
+}
+
 std::string pool_name(const trace::Snapshot& snapshot, std::uint16_t pool) {
-  if (pool >= snapshot.pools.size() || snapshot.pools[pool] == trace::PoolKey{0, 0}) return "default";
+  if (!is_private(snapshot, pool)) return "default";
   return fmt::format("private {}.{}", snapshot.pools[pool].first, snapshot.pools[pool].second);
 }
 

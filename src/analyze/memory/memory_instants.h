@@ -31,6 +31,8 @@ std::optional<MemoryInstant> instant_of(const trace::Rank& rank, const derive::A
 /// ns from the device's first event to `event`; kNoInt if it is not known.
 std::int64_t time_of(const derive::AllocatorReplay& replay, std::int64_t event);
 
+/// Whether it is of a CUDA graph or a MemPool.
+bool is_private(const trace::Snapshot& snapshot, std::uint16_t pool);
 /// "default", or "private 1.0".
 std::string pool_name(const trace::Snapshot& snapshot, std::uint16_t pool);
 /// 0 is the default stream, the others count from 1 in the order of the file.
@@ -50,6 +52,7 @@ class AllocationPlaces {
 
   /// `before`: it was allocated before the first event.
   std::size_t number_of(trace::StackId stack, bool before);
+  bool has_optimizer(trace::StackId stack) const { return places_.has_optimizer(stack); }
   trace::StackId stacks() const { return static_cast<trace::StackId>(numbers_.size()); }
   const std::vector<std::string>& names() const { return names_; }  ///< by number
 

@@ -58,8 +58,9 @@ std::vector<HeldMemory> held_at(AllocationPlaces places, const AllocatorReplay& 
     const std::size_t place = places.number_of(of.stack, of.event == kNoEvent);
     if (place == held.size())
       held.push_back(
-          {at.rank, at.device, places.names()[place], 0, 0, 0, 0, 0, kNoInt, kNoInt, kNoInt, kNoInt});
+          {at.rank, at.device, places.names()[place], 0, 0, 0, 0, 0, 0, kNoInt, kNoInt, kNoInt, kNoInt});
     add(held[place], of, replay, at);
+    if (places.has_optimizer(of.stack)) report::add_to(held[place].optimizer, of.bytes);
     report::add_to(all, of.bytes);
   }
   for (HeldMemory& of : held) of.share = report::ratio(of.bytes, all);
@@ -93,6 +94,7 @@ const report::Sheet<HeldMemory> kHeldSheet{
      {"share", &HeldMemory::share, Unit::share, Role::share},
      {"largest", &HeldMemory::largest, Unit::bytes},
      {"before_recording", &HeldMemory::before, Unit::bytes},
+     {"by_optimizer", &HeldMemory::optimizer, Unit::bytes, Role::detail},
      {"peak_without", &HeldMemory::peak_without, Unit::bytes},
      {"mean", &HeldMemory::mean, Unit::bytes, Role::detail},
      {"oldest_events", &HeldMemory::oldest_events, Unit::count, Role::detail},

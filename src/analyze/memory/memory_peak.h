@@ -15,6 +15,7 @@ struct HeldMemory {
   std::int64_t bytes, count;
   double share;               ///< bytes / all bytes requested at the instant
   std::int64_t largest;       ///< of the allocations
+  std::int64_t optimizer;     ///< the part of `bytes` that an optimizer of PyTorch allocated
   std::int64_t before;        ///< the part of `bytes` that was allocated before the first event
   std::int64_t mean;          ///< bytes that the place holds, mean over all events; kNoInt: not asked
   std::int64_t peak_without;  ///< what the peak would be without the place; kNoInt: not asked

@@ -53,13 +53,13 @@ FailedAllocation failure_of(const trace::Rank& rank, const AllocatorReplay& repl
     const bool own_pool = segment.pool == events.pool[e], own_stream = segment.stream == events.stream[e];
     for (const derive::Gap& gap : segment.gaps) {
       report::add_to(!own_pool ? of.pool_free : own_stream ? of.own_free : of.stream_free, gap.size);
-      report::add_to(of.pages, segment.wholly_free() ? gap.size : gap.pages());
+      if (!is_private(*rank.snapshot, segment.pool))
+        report::add_to(of.pages, segment.wholly_free() ? gap.size : gap.pages());
       if (own_pool && own_stream && segment.large == large)
         of.largest_free = std::max(of.largest_free, gap.size);
     }
   }
-  const std::int64_t free = report::plus(report::plus(of.own_free, of.stream_free), of.pool_free);
-  of.missing = std::max<std::int64_t>(0, of.request - report::plus(of.obtainable, free));
+  of.missing = std::max<std::int64_t>(0, of.request - report::plus(of.obtainable, of.pages));
   of.cause = cause_of(of);
   return of;
 }

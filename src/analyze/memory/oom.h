@@ -33,8 +33,9 @@ struct FailedAllocation {
   std::int64_t own_free;        ///< free bytes of its own pool and stream
   std::int64_t stream_free;     ///< of other streams of the pool
   std::int64_t pool_free;       ///< of other pools
-  std::int64_t pages;           ///< whole free pages of 2 MiB: expandable segments could have returned them
-  std::int64_t missing;         ///< request - obtainable - all free bytes; 0 if they suffice
+  std::int64_t
+      pages;  ///< whole free pages of 2 MiB outside of private pools: what expandable segments could return
+  std::int64_t missing;  ///< request - obtainable - pages; 0 if they suffice
   bool limited() const { return obtainable < device_free; }
 };
 

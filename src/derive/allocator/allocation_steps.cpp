@@ -18,10 +18,15 @@ std::vector<std::uint32_t> marked(const trace::Trace& trace, const trace::Snapsh
                                   const trace::MemoryOfDevice& device, std::string_view name) {
   std::vector<std::int64_t> times;
   const std::int64_t first = device.events.time.front();
-  for (const trace::MemoryMark& mark : snapshot.marks)
-    if (mark.begin && mark.device == device.number && mark.time >= first &&
-        trace.text(mark.name).starts_with(name))
+  std::int64_t before = trace::kNoTime;  // the latest mark before the first event: its step holds that event
+  for (const trace::MemoryMark& mark : snapshot.marks) {
+    if (!mark.begin || mark.device != device.number || !trace.text(mark.name).starts_with(name)) continue;
+    if (mark.time < first)
+      before = std::max(before, mark.time);
+    else
       times.push_back(mark.time);
+  }
+  if (before != trace::kNoTime) times.push_back(before);
   std::ranges::sort(times);
   std::vector<std::uint32_t> begins;
   std::uint32_t e = 0;
@@ -71,7 +76,7 @@ bool is_regular(std::span<const std::uint32_t> events, std::uint64_t all) {
   return near * 5 >= gaps.size() * 4 && far <= 1 + gaps.size() / 50 && covered * 2 >= all;
 }
 
-/// Whether four of five allocations of a step are freed by the end of the next one. Of a single pass through
+/// Whether half of a step's allocations are freed by the end of the next one. Of a single pass through
 /// layers, which have a rhythm too, most live on.
 bool gives_back(const AllocatorReplay& replay, const std::vector<std::uint32_t>& begins) {
   std::uint64_t all = 0, freed = 0;
@@ -82,7 +87,7 @@ bool gives_back(const AllocatorReplay& replay, const std::vector<std::uint32_t>&
       ++all;
       freed += replay.partner(e) < begins[step + 2];
     }
-  return freed * 5 >= all * 4;
+  return freed * 2 >= all;
 }
 
 /// Steps have layers, which repeat more often, and now and then an evaluation, which repeats less often. So

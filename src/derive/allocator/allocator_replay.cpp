@@ -31,11 +31,9 @@ void AllocatorReplay::match() {
   if (by_request) ends_ = MemoryAction::free_requested;
   partner_.assign(events.count(), kNoEvent);
   OpenAddresses open;
-  std::int64_t pending = 0;
   const auto end_of = [&](OpenAddresses::Entry& entry, std::uint32_t e) {
     partner_[entry.event] = e;
     if (entry.requested == kNoEvent) return;
-    pending -= events.size[entry.event];
     if (entry.requested + 1 != e) delayed_.push_back({entry.event, entry.requested, e});
     entry.requested = kNoEvent;
   };
@@ -66,8 +64,6 @@ void AllocatorReplay::match() {
       if (entry.event == kNoEvent || entry.requested != kNoEvent) continue;
       partner_[e] = entry.event;
       entry.requested = e;
-      pending = plus(pending, events.size[entry.event]);
-      peak_pending = std::max(peak_pending, pending);
     }
   }
   for (const OpenAddresses::Entry& entry : open.open()) {
@@ -75,6 +71,22 @@ void AllocatorReplay::match() {
     if (entry.requested != kNoEvent) delayed_.push_back({entry.event, entry.requested});
   }
   std::ranges::sort(delayed_, {}, &DelayedFree::requested);
+  find_peak_pending();
+}
+
+void AllocatorReplay::find_peak_pending() {
+  std::vector<std::pair<std::uint32_t, std::int64_t>> changes;  // (event, bytes)
+  for (const DelayedFree& of : delayed_) {
+    const std::int64_t size = device_.events.size[of.allocation];
+    changes.emplace_back(of.requested, size);
+    if (of.completed != kNoEvent) changes.emplace_back(of.completed, -size);
+  }
+  std::ranges::sort(changes);
+  std::int64_t pending = 0;
+  for (const auto& [event, bytes] : changes) {
+    pending = plus(pending, bytes);
+    peak_pending = std::max(peak_pending, pending);
+  }
 }
 
 void AllocatorReplay::find_start() {

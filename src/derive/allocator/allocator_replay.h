@@ -47,7 +47,7 @@ class AllocatorReplay {
   std::int64_t peak_event = -1;     ///< the first event at the peak; -1: before the first event
   std::int64_t peak_reserved = 0;   ///< after any event; without events, at the end
   std::int64_t end_reserved = 0;
-  std::int64_t peak_pending = 0;  ///< of sizes between free_requested and free_completed
+  std::int64_t peak_pending = 0;  ///< of sizes of delayed frees that are not completed
   std::int64_t in_use = 0;        ///< requested bytes of the blocks in use at the end
   std::int64_t unmatched_frees = 0, unmatched_bytes = 0;
   std::int64_t reused = 0;   ///< allocations at an address that no event freed before
@@ -85,6 +85,7 @@ class AllocatorReplay {
     std::int64_t requested;  ///< after the event
   };
   void match();
+  void find_peak_pending();
   void find_start();
   void walk();
   void find_reserved();

@@ -29,6 +29,18 @@ bool is_python(std::string_view file) {
   return file.ends_with(".py") || (file.starts_with('<') && file.ends_with('>'));
 }
 
+/// A C++ function without its parameters; "(anonymous namespace)" stays.
+std::string_view without_parameters(std::string_view name) {
+  for (std::size_t at = name.find('('); at != name.npos; at = name.find('(', at + 1))
+    if (at > 0 && !name.substr(at).starts_with("(anonymous namespace)") &&
+        !name.substr(0, at).ends_with("operator"))
+      return name.substr(0, at);
+  return name;
+}
+
+/// The backward of an operator: "torch::autograd::generated::MulBackward0::apply(...)".
+bool is_backward(std::string_view name) { return has(name, "Backward") && has(name, "::apply("); }
+
 /// A name of a readable length: both ends of a name of C++ tell it from others.
 std::string shown(std::string_view name) {
   constexpr std::size_t kMax = 1000, kFirst = 600, kLast = 300;
@@ -52,12 +64,20 @@ StackPlaces::StackPlaces(const trace::Trace& trace, const trace::Snapshot& snaps
       of = is_own_file(file) && !file.starts_with("<frozen") ? own : library;
     else if (name.empty() || any_in(name, kHiddenNames) || any_in(file, kHiddenFiles))
       of = hidden;
+    else if (is_backward(name))
+      of = backward;
     classes_.push_back(of);
   }
 }
 
 bool StackPlaces::has_python(trace::StackId stack) const {
   return std::ranges::any_of(stacks_[stack], [&](trace::FrameId f) { return classes_[f] >= library; });
+}
+
+bool StackPlaces::has_optimizer(trace::StackId stack) const {
+  return std::ranges::any_of(stacks_[stack], [&](trace::FrameId f) {
+    return classes_[f] == library && has(trace_.text(stacks_.frames[f].file), "torch/optim/");
+  });
 }
 
 const Frame* StackPlaces::frame_of(trace::StackId stack) const {
@@ -73,8 +93,8 @@ const Frame* StackPlaces::frame_of(trace::StackId stack) const {
 
 std::string StackPlaces::text(const Frame& frame, bool function) const {
   const std::string file = shown(trace_.text(frame.file));
-  std::string name = shown(trace_.text(frame.name));
-  if (!is_python(file)) return name;
+  const std::string name = shown(trace_.text(frame.name));
+  if (!is_python(file)) return std::string(without_parameters(name));
   return function ? fmt::format("{}({}): {}", file, frame.line, name)
                   : fmt::format("{}({})", file, frame.line);
 }

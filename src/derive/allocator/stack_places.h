@@ -17,9 +17,12 @@ class StackPlaces {
 
   /// Whether any frame is Python's.
   bool has_python(trace::StackId stack) const;
+  /// Whether any frame is of an optimizer of PyTorch.
+  bool has_optimizer(trace::StackId stack) const;
   /// "file(line): function" of the innermost frame in the program's own files; without one, of the innermost
-  /// Python frame; without one, the innermost C++ function that is not the recorder's or the allocator's; ""
-  /// without any.
+  /// Python frame; without one, the operator whose backward runs; without one, the innermost C++ function
+  /// that is not the recorder's or the allocator's; "" without any. C++ functions are without their
+  /// parameters.
   std::string place(trace::StackId stack) const;
   /// The same without the function; a C++ function stays.
   std::string line(trace::StackId stack) const;
@@ -27,7 +30,7 @@ class StackPlaces {
   std::string folded(trace::StackId stack) const;
 
  private:
-  enum Class : std::uint8_t { hidden, native, library, own };
+  enum Class : std::uint8_t { hidden, native, backward, library, own };
   const trace::Frame* frame_of(trace::StackId stack) const;
   std::string text(const trace::Frame& frame, bool function) const;
 

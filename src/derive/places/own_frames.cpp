@@ -161,7 +161,7 @@ std::string_view file_and_line(std::string_view frame) {
 
 bool is_own_file(std::string_view file) {
   return !file.starts_with("torch/") && !file.starts_with("stepscope/") && !has(file, "site-packages/") &&
-         !has(file, "dist-packages/") && !is_library(file);
+         !has(file, "dist-packages/") && !has(file, "torchinductor_") && !is_library(file);
 }
 
 OwnFrames::OwnFrames(const trace::Trace& trace, const trace::Rank& rank)

@@ -34,7 +34,7 @@ void attach_snapshots(trace::Trace& trace) {
     Rank* const owner = owner_of(trace, snapshot);
     if (owner == nullptr) {
       trace.notes.push_back(
-          fmt::format("{} is a memory snapshot, without steps, ops and kernels: the analyses of memory "
+          fmt::format("{} is a memory snapshot, without ops and kernels: the analyses of memory "
                       "answer from it.",
                       snapshot.path));
       continue;
