@@ -108,6 +108,9 @@ inline constexpr Flag kStacks = {
      "record Python: up to 100 samples a second, or each call, which costs more"}};
 inline constexpr Flag kMemory = {
     {"memory", ParamType::flag, "", "", "record what PyTorch allocates and frees"}};
+inline constexpr Flag kMemoryHistory = {
+    {"memory-history", ParamType::flag, "", "",
+     "also write snapshots of the device's memory: at the end, at new peaks, when an allocation fails"}};
 inline constexpr Flag kShapes = {
     {"shapes", ParamType::choice, "cheap", "cheap|all|none",
      "record types and shapes of ops' inputs: where that costs more than 1 % of the "
@@ -182,8 +185,8 @@ inline constexpr Flag kInject = {
      "stops the program for seconds, and in rare cases hangs or ends it"}};
 inline constexpr Flag kAttachFlags[] = {kFolder, kNextSteps, kSeconds, kStacks, kMemory,
                                         kShapes, kMegabytes, kKeep,    kInject};
-inline constexpr Flag kRecordFlags[] = {kFolder, kRecordedSteps, kStacks, kMemory,
-                                        kShapes, kMegabytes,     kKeep};
+inline constexpr Flag kRecordFlags[] = {kFolder,        kRecordedSteps, kStacks,    kMemory,
+                                        kMemoryHistory, kShapes,        kMegabytes, kKeep};
 inline constexpr Flag kMaxSize = {
     {"max-size", ParamType::text, "20MB", "",
      "of an HTML file: keep it below this, e.g. 500kB, 20MB, 1.5MiB; what does not fit is said in it"},

@@ -77,6 +77,7 @@ std::map<std::string, std::string> recording_options(const Call& call, const fs:
     if (call.params.has(name)) options[name] = call.params.text(name);
   options.try_emplace("stacks", "sampled");
   if (call.params.flag("memory")) options["memory"] = "1";
+  if (call.params.flag("memory-history")) options["memory_history"] = "1";
   options.try_emplace("shapes", "cheap");
   return options;
 }

@@ -23,6 +23,7 @@ from stepscope.profiler._events import FunctionEvent, FunctionEventAvg
 from stepscope.profiler._execution_trace import ExecutionTraceObserver
 from stepscope.profiler._handler import tensorboard_trace_handler
 from stepscope.profiler._markers import emit_itt, emit_nvtx
+from stepscope.profiler._memory_history import MemoryHistory
 from stepscope.profiler._profile import profile
 from stepscope.profiler._replace import ASKED, replace_torch_profiler
 from stepscope.profiler._schedule import ProfilerAction, schedule

@@ -22,6 +22,7 @@ from stepscope import _collect
 from stepscope._errors import Error
 from stepscope.profiler._dataloader import follow, unfollow
 from stepscope.profiler._gradients import Training
+from stepscope.profiler._memory_history import MemoryHistory
 from stepscope.profiler._observer import begin_to_compile, ready
 from stepscope.profiler._optimizers import watch_optimizers, watch_present_optimizers
 from stepscope.profiler._replace import ASKED, replace_torch_profiler
@@ -163,6 +164,7 @@ class Asked:
         self.end = (int(end) if end else -1) if colon else self.first + int(first)
         self.path = place(Path(options["folder"]))
         self.begun = False
+        self.history = memory_history(self.path) if "memory_history" in options else None
         self.told = False
         """Whether the gradients were looked at."""
         self.training: Training | None = None
@@ -222,6 +224,7 @@ class Outside:
             return asked
 
     def start(self, asked: Asked) -> None:
+        self.tell_history(asked, "start")
         self.profile.start()
         self.recording = asked.begun = True
 
@@ -244,6 +247,7 @@ class Outside:
             if asked is None or os.getpid() != self.pid or only not in (None, asked):
                 return
             self.asked = None
+            self.tell_history(asked, "stop")
             try:
                 if self.recording:
                     self.recording = self.in_step = False
@@ -264,6 +268,16 @@ class Outside:
         if asked.training is not None:
             asked.training.tell(self.profile._on, complete)
             asked.training = None
+
+    def tell_history(self, asked: Asked, what: Literal["start", "step", "stop"]) -> None:
+        """The recording goes on without a history that fails."""
+        if (history := asked.history) is None:
+            return
+        try:
+            getattr(history, what)()
+        except Exception as error:
+            asked.history = None
+            say(f"the memory history ends: {error or type(error).__name__}")
 
     def gave_way(self) -> bool:
         return self.profile._on is not None and not self.profile._on.is_open
@@ -302,6 +316,7 @@ class Outside:
             self.stop()
             return
         self.end_step()
+        self.tell_history(asked, "step")
         self.tell_training(asked, complete=True)
         if self.step == asked.end:
             self.stop()
@@ -314,6 +329,15 @@ class Outside:
                 self.profile.tell_job()
                 asked.training = Training(sys.modules["torch"], self.stepper)  # before the first marked step
             self.begin_step()
+
+
+def memory_history(path: Path) -> MemoryHistory | None:
+    """The history of the device's allocator beside the recording ``path``; None, which is said, if no device keeps one."""
+    try:
+        return MemoryHistory(path.parent, name=path.stem)
+    except Error as error:
+        say(f"no memory history: {error}")
+        return None
 
 
 def place(folder: Path) -> Path:

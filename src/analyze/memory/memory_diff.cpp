@@ -72,7 +72,7 @@ void add_device(MemoryDifference& of, const trace::Trace& trace, const trace::Ra
   if (!first || !second) return;
   if (first->event > second->event) {
     of.notes.push_back(
-        fmt::format("Device {}: {} (event {}) is after {} (event {}). Give the earlier instant as --from.",
+        fmt::format("Device {}: {} (event {}) is after {} (event {}). Give the earlier instant as --since.",
                     replay.device().number, from, first->event, to, second->event));
     return;
   }
@@ -113,9 +113,9 @@ const report::Sheet<PlaceChange> kPlaceSheet{
      {"allocated", &PlaceChange::allocated, Unit::bytes}}};
 
 constexpr report::ParamSpec kMemoryDiffParams[] = {
-    {"from", report::ParamSpec::Type::text, "start", "",
+    {"since", report::ParamSpec::Type::text, "start", "",
      "the first instant: peak, start, end, or an event's number (what holds after it)"},
-    {"to", report::ParamSpec::Type::text, "peak", "", "the second instant, named as in --from"},
+    {"until", report::ParamSpec::Type::text, "peak", "", "the second instant, named as in --since"},
     kHeldByParam};
 
 }  // namespace
@@ -139,8 +139,8 @@ MemoryDifference memory_difference_of(const Derived& derived, std::string_view f
 constinit const About memory_diff_about = {kMemoryDiffParams};
 
 report::Report memory_diff(const Derived& derived, const report::Params& params) {
-  MemoryDifference of =
-      memory_difference_of(derived, params.text("from", "start"), params.text("to", "peak"), held_by(params));
+  MemoryDifference of = memory_difference_of(derived, params.text("since", "start"),
+                                             params.text("until", "peak"), held_by(params));
   const bool several = derived.trace().several();
   return {"memory_diff",
           {tabulate(kNamedInstantSheet, of.instants, several), tabulate(kPlaceSheet, of.places, several)},

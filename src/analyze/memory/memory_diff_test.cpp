@@ -62,7 +62,7 @@ TEST(MemoryDiff, ByHand) {
   EXPECT_EQ(cells(to_peak, "kept_count"), (Cells{"2", "0"}));
   EXPECT_EQ(cells(to_peak, "freed"), (Cells{"0", "50"}));
   const report::Table to_end =
-      test::answer("memory_diff", trace, test::params({{"to", "end"}, {"from", "0"}})).tables[1];
+      test::answer("memory_diff", trace, test::params({{"until", "end"}, {"since", "0"}})).tables[1];
   EXPECT_EQ(cells(to_end, "place"),
             (Cells{"allocated before the recording", "/home/a/train.py(7): f", "/home/a/train.py(7): g"}));
   EXPECT_EQ(cells(to_end, "change"), (Cells{"-50", "0", "0"}));
@@ -73,11 +73,11 @@ TEST(MemoryDiff, ByHand) {
 
 TEST(MemoryDiff, RefusesWhatIsNoPair) {
   const trace::Trace trace = test::open_json(by_hand());
-  const report::Report backward = test::answer("memory_diff", trace, test::params({{"from", "end"}}));
+  const report::Report backward = test::answer("memory_diff", trace, test::params({{"since", "end"}}));
   EXPECT_EQ(backward.tables[1].rows(), 0u);
   EXPECT_EQ(backward.notes.back(),
-            "Device 0: end (event 5) is after peak (event 2). Give the earlier instant as --from.");
-  const report::Report absent = test::answer("memory_diff", trace, test::params({{"to", "6"}}));
+            "Device 0: end (event 5) is after peak (event 2). Give the earlier instant as --since.");
+  const report::Report absent = test::answer("memory_diff", trace, test::params({{"until", "6"}}));
   EXPECT_EQ(absent.notes.back(),
             "Device 0 has no event 6: it has events 0 to 5, and the instants peak, start, end and oom.");
 }
@@ -107,7 +107,7 @@ TEST(MemoryDiff, ChangesAddUp) {
        {std::pair("start", "peak"), std::pair("peak", "end"), std::pair("start", "end"),
         std::pair("5000", "12345"), std::pair("77", "77"), std::pair("-1", "0")}) {
     const report::Report report =
-        test::answer("memory_diff", trace, test::params({{"from", from}, {"to", to}}));
+        test::answer("memory_diff", trace, test::params({{"since", from}, {"until", to}}));
     const auto& requested = std::get<report::Ints>(report.tables[0].column("requested")->values);
     const report::Table& places = report.tables[1];
     EXPECT_EQ(sum(places, "change"), requested[1] - requested[0]) << from << to;

@@ -303,5 +303,24 @@ TEST(Snapshot, BelongsToTheOnlyRank) {
                                       folder.path() + "/trace.json.");
 }
 
+// Of the three snapshots that a memory history writes, the one of the failure is read.
+TEST(Snapshot, OfSeveralTheOneOfTheFailure) {
+  const auto with = [](const std::string& events) {
+    return pickled(dict({{"segments", "]"}, {"device_traces", list({list({events})})}}));
+  };
+  const Folder folder({{"trace.json", kRecording},
+                       {"trace.end.pickle", with(event("alloc", 1, 2))},
+                       {"trace.oom.pickle", with(event("oom", 1, 2))},
+                       {"trace.peak.pickle", small_snapshot()}});
+  const std::string paths[] = {folder.path()};
+  const auto trace = open(paths);
+  ASSERT_TRUE(trace.ok()) << trace.error().text();
+  ASSERT_EQ(trace->ranks.size(), 1u);
+  EXPECT_EQ(trace->ranks[0].snapshot->devices[0].events.action[0], trace::MemoryAction::oom);
+  EXPECT_EQ(trace->notes.front(), folder.path() + "/trace.oom.pickle is taken for the memory snapshot of " +
+                                      folder.path() +
+                                      "/trace.json. 2 more beside it are left out: open each alone.");
+}
+
 }  // namespace
 }  // namespace stepscope::read
