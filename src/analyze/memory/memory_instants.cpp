@@ -60,7 +60,7 @@ std::int64_t time_of(const AllocatorReplay& replay, std::int64_t event) {
   const Column<std::int64_t>& time = replay.device().events.time;
   if (event < 0 || time.empty() || time.front() == trace::kNoTime) return kNoInt;
   const std::int64_t at = time[static_cast<std::size_t>(event)];
-  return at == trace::kNoTime ? kNoInt : at - time.front();
+  return at == trace::kNoTime ? kNoInt : report::plus(at, -time.front());
 }
 
 bool is_private(const trace::Snapshot& snapshot, std::uint16_t pool) {

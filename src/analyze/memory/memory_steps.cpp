@@ -72,9 +72,9 @@ class StepWalk {
   }
 
   std::int64_t length(std::uint32_t begin, std::uint32_t end) const {
-    if (events_.time.empty() || events_.time.front() == trace::kNoTime) return report::kNoInt;
-    if (end <= begin) return 0;
-    return events_.time[end < events_.count() ? end : end - 1] - events_.time[begin];
+    if (events_.time.empty() || end <= begin) return report::kNoInt;
+    const std::int64_t from = events_.time[begin], to = events_.time[end < events_.count() ? end : end - 1];
+    return from == trace::kNoTime || to == trace::kNoTime ? report::kNoInt : report::plus(to, -from);
   }
 
   const trace::Rank& rank_;

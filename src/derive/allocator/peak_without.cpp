@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "derive/allocator/saturated.h"
+
 namespace stepscope::derive {
 
 std::vector<GroupPeak> peaks_without(const AllocatorReplay& replay,
@@ -15,21 +17,21 @@ std::vector<GroupPeak> peaks_without(const AllocatorReplay& replay,
     if (group == kNoGroup) return;
     peaks[group].mean_held += static_cast<double>(held[group]) * (e - since[group]);
     since[group] = e;
-    held[group] += bytes;
+    held[group] = plus(held[group], bytes);
   };
   for (const Allocation& of : replay.live_at(-1)) hold(of.stack, of.bytes, 0);
   std::int64_t all = replay.start;
-  for (std::size_t g = 0; g < groups; ++g) peaks[g].peak_without = all - held[g];
+  for (std::size_t g = 0; g < groups; ++g) peaks[g].peak_without = plus(all, -held[g]);
   for (std::uint32_t e = 0; e < events.count(); ++e) {
     const std::int64_t change = replay.change(e);
     if (change == 0) continue;
-    all += change;
+    all = plus(all, change);
     if (const std::uint32_t ended = replay.ended_by(e); ended != kNoEvent)
       hold(events.stack[ended], -events.size[ended], e);
     if (events.action[e] != trace::MemoryAction::alloc) continue;
     hold(events.stack[e], events.size[e], e);
     for (std::size_t g = 0; g < groups; ++g)
-      peaks[g].peak_without = std::max(peaks[g].peak_without, all - held[g]);
+      peaks[g].peak_without = std::max(peaks[g].peak_without, plus(all, -held[g]));
   }
   for (std::size_t g = 0; g < groups && events.count() > 0; ++g) {
     peaks[g].mean_held += static_cast<double>(held[g]) * (events.count() - since[g]);
