@@ -146,12 +146,8 @@ std::optional<Claim> failed_by_fragmentation(const Evidence& e, const analyze::F
   }
   Claim f = claim(e, RuleId::A07, std::move(title));
   f.confidence = sure(of);
-  f.because = fmt::format(
-      "request {} <= {} free in segments{}", size(of.request),
-      size(report::plus(of.own_free, report::plus(of.stream_free, of.pool_free))),
-      of.cause == FailureCause::fragmentation
-          ? fmt::format("; {} of them are whole pages, which expandable segments return", size(of.pages))
-          : "");
+  f.because = fmt::format("{} asked for; {} from the device and {} of whole free pages would have been there",
+                          size(of.request), size(of.obtainable), size(of.pages));
   f.evidence = {see::oom(fmt::format("event {}, cause {}", of.event, name_of(of.cause))),
                 see::fragmentation("by pool, just before the failure")};
   if (const analyze::PinningPlace* held = pinning(e, of.device); held != nullptr)
@@ -264,8 +260,8 @@ std::optional<Claim> churning(const Evidence& e, Bound) {
 constexpr std::string_view kSpikeDoc =
     R"(Looks for a place that lifts the peak alone: without it the peak would be lower by more than
 `kSpikeShare` (`memory_peak`: peak_without), while on average it holds less than `kSpikeMean` of what it holds
-at the peak. Also one step of at least five whose peak is above `kLongStep` times what `kUsualSteps` of the steps need (`churn`).
-Also an allocation that failed and asked for more than a fifth of all memory (`oom`:
+at the peak. Also one step of at least five whose peak is above `kLongStep` times what `kUsualSteps` of the
+steps need (`churn`). Also an allocation that failed and asked for more than a fifth of all memory (`oom`:
 one_request).)";
 
 std::string missing(const analyze::FailedAllocation& of) {
@@ -273,7 +269,7 @@ std::string missing(const analyze::FailedAllocation& of) {
                          : fmt::format("at least {} more were needed", size(of.missing));
 }
 
-/// One step after the warm-up that needs far more than the median step.
+/// One step after the warm-up that needs far more than usual ones.
 std::optional<Claim> long_step(const Evidence& e) {
   const auto steps = e.mine(e.reports().snapshot.churn.steps, "Each step");
   for (const analyze::Churn* device : e.mine(e.reports().snapshot.churn.devices, "Churn per step")) {
@@ -389,7 +385,7 @@ constexpr Rule kSnapshotRules[] = {
     {RuleId::A06, "memory of one place grows from step to step", false, leak, kLeakDoc},
     {RuleId::A07, "free memory is split too finely", false, fragmented, kFragmentationDoc},
     {RuleId::A08, "each step returns memory to the device and takes it again", false, churning, kChurnDoc},
-    {RuleId::A09, "one place lifts the peak alone", false, spike, kSpikeDoc},
+    {RuleId::A09, "one place, one step or one request lifts the peak", false, spike, kSpikeDoc},
     {RuleId::A10, "an allocation failed: tensors fill the memory", false, shortage, kShortageDoc},
 };
 

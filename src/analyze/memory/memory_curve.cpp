@@ -160,20 +160,12 @@ constexpr report::ParamSpec kMemoryCurveParams[] = {
 
 MemoryCurve memory_curve_of(const Derived& derived, std::int64_t points) {
   MemoryCurve of;
-  const trace::Trace& trace = derived.trace();
   const std::int64_t most = std::clamp<std::int64_t>(points, 1, 10'000'000);
-  bool any = false;
-  for (const trace::Rank& rank : trace.ranks) {
-    if (rank.snapshot == nullptr) continue;
-    any = true;
-    const std::vector<AllocatorReplay>& replays = replays_of(derived, rank);
-    std::ranges::move(capture_health(trace, rank, replays), std::back_inserter(of.notes));
-    for (const AllocatorReplay& replay : replays) {
-      add_points(of.points, rank, replay, most);
-      add_categories(of.categories, trace, rank, replay);
-    }
-  }
-  if (!any) of.notes.emplace_back(kNoSnapshotNote);
+  for_each_replay(derived, of.notes, [&](const trace::Rank& rank, std::size_t device) {
+    const AllocatorReplay& replay = replays_of(derived, rank)[device];
+    add_points(of.points, rank, replay, most);
+    add_categories(of.categories, derived.trace(), rank, replay);
+  });
   return of;
 }
 

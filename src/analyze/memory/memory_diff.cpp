@@ -123,16 +123,9 @@ constexpr report::ParamSpec kMemoryDiffParams[] = {
 MemoryDifference memory_difference_of(const Derived& derived, std::string_view from, std::string_view to,
                                       HeldBy by) {
   MemoryDifference of;
-  const trace::Trace& trace = derived.trace();
-  bool any = false;
-  for (const trace::Rank& rank : trace.ranks) {
-    if (rank.snapshot == nullptr) continue;
-    any = true;
-    const std::vector<AllocatorReplay>& replays = replays_of(derived, rank);
-    std::ranges::move(capture_health(trace, rank, replays), std::back_inserter(of.notes));
-    for (const AllocatorReplay& replay : replays) add_device(of, trace, rank, replay, from, to, by);
-  }
-  if (!any) of.notes.emplace_back(kNoSnapshotNote);
+  for_each_replay(derived, of.notes, [&](const trace::Rank& rank, std::size_t device) {
+    add_device(of, derived.trace(), rank, replays_of(derived, rank)[device], from, to, by);
+  });
   return of;
 }
 

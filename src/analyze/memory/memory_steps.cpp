@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "derive/allocator/level_walk.h"
 #include "report/statistics.h"
 
 namespace stepscope::analyze {
@@ -26,11 +27,7 @@ bool returns(MemoryAction action) {
 class StepWalk {
  public:
   StepWalk(const trace::Rank& rank, const AllocatorReplay& replay)
-      : rank_(rank),
-        replay_(replay),
-        events_(replay.device().events),
-        requested_(replay.start),
-        reserved_(replay.reserved_at(-1)) {}
+      : rank_(rank), replay_(replay), events_(replay.device().events), levels_(replay) {}
 
   MemoryStep step(std::int64_t number, std::uint32_t begin, std::uint32_t end) {
     MemoryStep of{};
@@ -39,9 +36,9 @@ class StepWalk {
     of.number = number;
     of.event = begin;
     of.length = length(begin, end);
-    of.start = of.peak = of.lowest = requested_;
+    of.start = of.peak = of.lowest = levels_.now().requested;
     of.lowest_event = std::int64_t{begin} - 1;
-    of.peak_reserved = reserved_;
+    of.peak_reserved = levels_.now().reserved;
     for (std::uint32_t e = begin; e < end; ++e) add(of, e);
     return of;
   }
@@ -49,10 +46,12 @@ class StepWalk {
  private:
   void add(MemoryStep& of, std::uint32_t e) {
     const MemoryAction action = events_.action[e];
-    requested_ = report::plus(requested_, replay_.change(e));
-    of.peak = std::max(of.peak, requested_);
-    if (requested_ < of.lowest) {
-      of.lowest = requested_;
+    levels_.next();
+    const derive::MemoryLevels& now = levels_.now();
+    of.peak = std::max(of.peak, now.requested);
+    of.peak_reserved = std::max(of.peak_reserved, now.reserved);
+    if (now.requested < of.lowest) {
+      of.lowest = now.requested;
       of.lowest_event = e;
     }
     if (action == MemoryAction::alloc) {
@@ -61,12 +60,9 @@ class StepWalk {
     } else if (takes(action)) {
       ++of.segments_taken;
       report::add_to(of.taken, events_.size[e]);
-      report::add_to(reserved_, events_.size[e]);
-      of.peak_reserved = std::max(of.peak_reserved, reserved_);
     } else if (returns(action)) {
       ++of.segments_returned;
       report::add_to(of.returned, events_.size[e]);
-      report::add_to(reserved_, -events_.size[e]);
     }
     of.retries += replay_.is_retry(e);
   }
@@ -80,7 +76,7 @@ class StepWalk {
   const trace::Rank& rank_;
   const AllocatorReplay& replay_;
   const trace::AllocatorEvents& events_;
-  std::int64_t requested_, reserved_;
+  derive::LevelWalk levels_;
 };
 
 DeviceSteps device_steps_of(const trace::Trace& trace, const trace::Rank& rank,

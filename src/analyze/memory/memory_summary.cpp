@@ -79,8 +79,7 @@ MemorySummary memory_summary_of(const Derived& derived) {
   MemorySummary of;
   for (const trace::Rank& rank : derived.trace().ranks)
     if (rank.snapshot != nullptr)
-      std::ranges::move(capture_faults(derived.trace(), rank, replays_of(derived, rank)),
-                        std::back_inserter(of.faults));
+      std::ranges::copy(capture_faults(derived, rank), std::back_inserter(of.faults));
   for_each_replay(derived, of.notes, [&](const trace::Rank& rank, std::size_t device) {
     of.devices.push_back(summary_of(rank, replays_of(derived, rank)[device]));
   });

@@ -51,6 +51,70 @@ Stackless stackless(const derive::StackPlaces& places, const trace::Snapshot& sn
   return of;
 }
 
+std::vector<CaptureFault> find_faults(const trace::Trace& trace, const trace::Rank& rank,
+                                      const std::vector<AllocatorReplay>& replays) {
+  using FaultKind = CaptureFault::Kind;
+  std::vector<CaptureFault> faults;
+  const trace::Snapshot& snapshot = *rank.snapshot;
+  const derive::StackPlaces places(trace, snapshot);
+  const std::string file = trace.several() ? fmt::format("Rank {}: ", rank.rank) : "";
+  const auto add = [&](FaultKind kind, std::string what, std::string remedy = "") {
+    faults.push_back({rank.rank, kind, std::move(what), std::move(remedy)});
+  };
+  if (snapshot.cut)
+    add(FaultKind::wrong,
+        fmt::format("{}The snapshot ends early, at byte {}: later events are missing, so levels and peak "
+                    "may be wrong.",
+                    file, rank.reading.text_bytes));
+  bool any_allocation = false;
+  for (const AllocatorReplay& replay : replays) {
+    const std::string device = fmt::format("{}Device {}: ", file, replay.device().number);
+    if (replay.device().events.count() == 0) continue;
+    any_allocation |= replay.allocations > 0;
+    if (const std::string dropped = of_overflow(snapshot, replay); !dropped.empty())
+      add(FaultKind::dropped, device + dropped,
+          "Record with a larger max_entries of torch.cuda.memory._record_memory_history(), or dump earlier.");
+    if (replay.unmatched_frees > 0)
+      add(FaultKind::told,
+          fmt::format(
+              "{}{} of memory that was allocated before the first event, {}.", device,
+              replay.unmatched_frees == 1 ? "one free is" : count(replay.unmatched_frees) + " frees are",
+              bytes(replay.unmatched_bytes)));
+    if (replay.by_request)
+      add(FaultKind::told,
+          device + "Completed frees were not recorded, so memory counts as free from the request on.");
+    if (replay.reused > 0)
+      add(FaultKind::wrong,
+          fmt::format("{}{} allocations got an address that no event freed: frees are missing.", device,
+                      count(replay.reused)));
+    const Stackless of = stackless(places, snapshot, replay);
+    if (replay.allocations > 0 && of.without_any == replay.allocations)
+      add(FaultKind::no_stacks, device + "No allocation has a stack.",
+          "Record with stacks=\"all\" and context=\"all\", the defaults.");
+    else if (of.without_python > 0)
+      add(FaultKind::told,
+          fmt::format(
+              "{}{} of the allocations have no Python frame, as in a backward pass, which runs on "
+              "threads of C++.",
+              device,
+              report::format_value(report::ratio(of.without_python, replay.allocations), Unit::share)));
+    if (replay.residual() != 0)
+      add(FaultKind::wrong,
+          fmt::format(
+              "{}After the last event {} are allocated, but {} are in use in the segments: events are "
+              "missing, or came after the segments were read.",
+              device, bytes(replay.end), bytes(replay.in_use)));
+  }
+  if (!any_allocation)
+    add(FaultKind::no_events,
+        fmt::format(
+            "{}The snapshot has no allocation among its events, only the final state: history was off.",
+            file),
+        fmt::format("Call {} before the steps.", kHistory));
+  for (const std::string& fault : snapshot.faults) add(FaultKind::wrong, file + fault);
+  return faults;
+}
+
 }  // namespace
 
 const char* const kNoSnapshotNote =
@@ -69,72 +133,14 @@ const std::vector<AllocatorReplay>& replays_of(const Derived& derived, const tra
   });
 }
 
-std::vector<CaptureFault> capture_faults(const trace::Trace& trace, const trace::Rank& rank,
-                                         const std::vector<AllocatorReplay>& replays) {
-  using Kind = CaptureFault::Kind;
-  std::vector<CaptureFault> faults;
-  const trace::Snapshot& snapshot = *rank.snapshot;
-  const derive::StackPlaces places(trace, snapshot);
-  const std::string file = trace.several() ? fmt::format("Rank {}: ", rank.rank) : "";
-  const auto add = [&](Kind kind, std::string what, std::string remedy = "") {
-    faults.push_back({rank.rank, kind, std::move(what), std::move(remedy)});
-  };
-  if (snapshot.cut)
-    add(Kind::wrong,
-        fmt::format("{}The snapshot ends early, at byte {}: later events are missing, so levels and peak "
-                    "may be wrong.",
-                    file, rank.reading.text_bytes));
-  bool any_allocation = false;
-  for (const AllocatorReplay& replay : replays) {
-    const std::string device = fmt::format("{}Device {}: ", file, replay.device().number);
-    if (replay.device().events.count() == 0) continue;
-    any_allocation |= replay.allocations > 0;
-    if (const std::string dropped = of_overflow(snapshot, replay); !dropped.empty())
-      add(Kind::dropped, device + dropped,
-          "Record with a larger max_entries of torch.cuda.memory._record_memory_history(), or dump earlier.");
-    if (replay.unmatched_frees > 0)
-      add(Kind::told, fmt::format("{}{} frees are of memory that was allocated before the first event, {}.",
-                                  device, count(replay.unmatched_frees), bytes(replay.unmatched_bytes)));
-    if (replay.by_request)
-      add(Kind::told,
-          device + "Completed frees were not recorded, so memory counts as free from the request on.");
-    if (replay.reused > 0)
-      add(Kind::wrong, fmt::format("{}{} allocations got an address that no event freed: frees are missing.",
-                                   device, count(replay.reused)));
-    const Stackless of = stackless(places, snapshot, replay);
-    if (replay.allocations > 0 && of.without_any == replay.allocations)
-      add(Kind::no_stacks, device + "No allocation has a stack.",
-          "Record with stacks=\"all\" and context=\"all\", the defaults.");
-    else if (of.without_python > 0)
-      add(Kind::told,
-          fmt::format(
-              "{}{} of the allocations have no Python frame, as in a backward pass, which runs on "
-              "threads of C++.",
-              device,
-              report::format_value(report::ratio(of.without_python, replay.allocations), Unit::share)));
-    if (replay.residual() != 0)
-      add(Kind::wrong,
-          fmt::format(
-              "{}After the last event {} are allocated, but {} are in use in the segments: events are "
-              "missing, or came after the segments were read.",
-              device, bytes(replay.end), bytes(replay.in_use)));
-  }
-  if (!any_allocation)
-    add(Kind::no_events,
-        fmt::format(
-            "{}The snapshot has no allocation among its events, only the final state: history was off.",
-            file),
-        fmt::format("Call {} before the steps.", kHistory));
-  for (const std::string& fault : snapshot.faults) add(Kind::wrong, file + fault);
-  return faults;
+const std::vector<CaptureFault>& capture_faults(const Derived& derived, const trace::Rank& rank) {
+  const auto index = static_cast<int>(&rank - derived.trace().ranks.data());
+  return derived.kept<std::vector<CaptureFault>>(
+      index, [&] { return find_faults(derived.trace(), rank, replays_of(derived, rank)); });
 }
 
-std::vector<std::string> capture_health(const trace::Trace& trace, const trace::Rank& rank,
-                                        const std::vector<AllocatorReplay>& replays) {
-  std::vector<std::string> notes;
-  for (const CaptureFault& fault : capture_faults(trace, rank, replays))
-    notes.push_back(fault.remedy.empty() ? fault.what : fault.what + ' ' + fault.remedy);
-  return notes;
+std::string note_of(const CaptureFault& fault) {
+  return fault.remedy.empty() ? fault.what : fault.what + ' ' + fault.remedy;
 }
 
 std::vector<std::string> state_health(const trace::Trace& trace, const trace::Rank& rank) {

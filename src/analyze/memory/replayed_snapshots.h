@@ -31,11 +31,10 @@ struct CaptureFault {
   Kind kind;
   std::string what, remedy;  ///< sentences; the remedy may be ""
 };
-std::vector<CaptureFault> capture_faults(const trace::Trace& trace, const trace::Rank& rank,
-                                         const std::vector<derive::AllocatorReplay>& replays);
-/// The same as notes.
-std::vector<std::string> capture_health(const trace::Trace& trace, const trace::Rank& rank,
-                                        const std::vector<derive::AllocatorReplay>& replays);
+/// Of a rank with a snapshot.
+const std::vector<CaptureFault>& capture_faults(const Derived& derived, const trace::Rank& rank);
+/// The same as a note.
+std::string note_of(const CaptureFault& fault);
 
 /// The same without the events: what is wrong with the final state.
 std::vector<std::string> state_health(const trace::Trace& trace, const trace::Rank& rank);
@@ -48,9 +47,8 @@ void for_each_replay(const Derived& derived, std::vector<std::string>& notes, Te
   for (const trace::Rank& rank : derived.trace().ranks) {
     if (rank.snapshot == nullptr) continue;
     any = true;
-    const std::vector<derive::AllocatorReplay>& replays = replays_of(derived, rank);
-    for (std::string& note : capture_health(derived.trace(), rank, replays)) notes.push_back(std::move(note));
-    for (std::size_t device = 0; device < replays.size(); ++device) tell(rank, device);
+    for (const CaptureFault& fault : capture_faults(derived, rank)) notes.push_back(note_of(fault));
+    for (std::size_t device = 0; device < replays_of(derived, rank).size(); ++device) tell(rank, device);
   }
   if (!any) notes.emplace_back(kNoSnapshotNote);
 }

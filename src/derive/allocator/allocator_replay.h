@@ -75,8 +75,8 @@ class AllocatorReplay {
   std::uint32_t ended_by(std::uint32_t event) const;
   /// Bytes that `event` adds to reserved memory.
   std::int64_t reserved_change(std::uint32_t event) const;
-  /// The action that ends allocations: free_completed, or free_requested if the events have none.
-  trace::MemoryAction ends() const { return ends_; }
+  /// Whether the event frees memory: free_completed, or free_requested if the events have none.
+  bool frees(std::uint32_t event) const { return device_.events.action[event] == ends_; }
 
  private:
   struct Checkpoint {

@@ -38,14 +38,12 @@ bool LevelWalk::next() {
   const auto e = static_cast<std::uint32_t>(++event_);
   const MemoryAction action = events.action[e];
   now_.reserved = plus(now_.reserved, replay_.reserved_change(e));
+  const std::uint32_t ended = replay_.ended_by(e);
+  if (ended != kNoEvent) end(ended);
   if (action == MemoryAction::alloc) {
-    if (const std::uint32_t of = replay_.ended_by(e); of != kNoEvent) end(of);
     add(events.size[e], 1);
-  } else if (action == replay_.ends()) {
-    if (const std::uint32_t of = replay_.partner(e); of != kNoEvent)
-      end(of);
-    else
-      add(events.size[e], -1);
+  } else if (replay_.frees(e)) {
+    if (ended == kNoEvent) add(events.size[e], -1);
   } else if (action == MemoryAction::free_requested) {
     const std::uint32_t of = replay_.partner(e);
     if (of == kNoEvent || replay_.partner(of) == e + 1) return true;
