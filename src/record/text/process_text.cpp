@@ -64,7 +64,9 @@ void ProcessText::op(std::size_t segment, std::span<const char> bytes) {
                  .signature = op.signature,
                  .scope = op.scope,
                  .may_contain_calls = devices_.wants(op)};
-  if (told.begin_ns < first_ns_ || told.end_ns > last_ns_) return;
+  const bool is_left_out = told.begin_ns < first_ns_ || told.end_ns > last_ns_;
+  flows_in(told, !is_left_out);
+  if (is_left_out) return;
   sequence_of(told, op, bytes);
   if (document_.op_names == OpNames::plain)
     write_op(told);
@@ -250,9 +252,18 @@ void ProcessText::counter(const Segment& segment, const Texts& texts, std::span<
 void ProcessText::flow(const Segment& segment, std::span<const char> bytes) {
   Flow flow;
   if (!copy_to(flow, bytes)) return;
-  const std::int64_t at = recording_.times().ns(flow.tick);
-  if (at >= first_ns_ && at <= last_ns_)
-    document_.flows.push_back({flow.id, flow.value == 0, at, recording_.pid(), segment.thread});
+  open_flows_[segment.thread].push_back(
+      {flow.id, flow.value == 0, recording_.times().ns(flow.tick), recording_.pid(), segment.thread});
+}
+
+void ProcessText::flows_in(const WrittenOp& op, bool is_written) {
+  const auto found = open_flows_.find(recording_.segments()[op.segment].thread);
+  if (found == open_flows_.end()) return;
+  std::erase_if(found->second, [&](const FlowEnd& end) {
+    if (end.ns < op.begin_ns || end.ns > op.end_ns) return false;
+    if (is_written) document_.flows.push_back(end);
+    return true;
+  });
 }
 
 void ProcessText::links() {

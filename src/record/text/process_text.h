@@ -70,6 +70,8 @@ class ProcessText {
   void sampled_call(const SampledCall& call);
   void counter(const Segment& segment, const Texts& texts, std::span<const char> bytes);
   void flow(const Segment& segment, std::span<const char> bytes);
+  /// Keeps the flow ends that the op is the innermost around, unless the op itself is left out.
+  void flows_in(const WrittenOp& op, bool is_written);
   void links();
   EventArgs about(std::string_view what, std::uint32_t thread);
 
@@ -108,6 +110,7 @@ class ProcessText {
   std::vector<SequencedEvent> sequenced_;
   std::unordered_map<std::uint32_t, Backward> ran_last_;  // by thread
   std::vector<Other> others_;
+  std::unordered_map<std::uint32_t, std::vector<FlowEnd>> open_flows_;  // by thread: no op around them ended
   std::int64_t numbered_ = 0;         // ops of the recording so far, including those left out
   std::vector<std::int64_t> totals_;  // after each record of main memory, in file order
   std::size_t next_total_ = 0;
