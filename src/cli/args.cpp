@@ -73,11 +73,17 @@ bool asks_for_help(const Words& words) {
 }
 
 /// Removes the name of the analysis, the first word that is not a flag, from `words`.
+/// memory-plan is memory_plan.
+const analyze::Analysis* typed_analysis(std::string word) {
+  std::replace(word.begin(), word.end(), '-', '_');
+  return advise::find_analysis(word);
+}
+
 std::variant<const analyze::Analysis*, Answer> take_analysis(Words& words) {
   const auto known = std::find_if(words.begin(), words.end(),
-                                  [](const std::string& w) { return advise::find_analysis(w) != nullptr; });
+                                  [](const std::string& w) { return typed_analysis(w) != nullptr; });
   if (known != words.end()) {
-    const analyze::Analysis* analysis = advise::find_analysis(*known);
+    const analyze::Analysis* analysis = typed_analysis(*known);
     words.erase(known);
     return analysis;
   }
@@ -178,10 +184,10 @@ std::variant<Call, Answer> parse_command(const Command& command, Words words) {
 Answer help_on(const Words& words) {
   if (words.size() < 2) return {full_help(width(environment())), kDone};
   if (const Command* command = find_command(words[1])) {
-    const analyze::Analysis* analysis = words.size() > 2 ? advise::find_analysis(words[2]) : nullptr;
+    const analyze::Analysis* analysis = words.size() > 2 ? typed_analysis(words[2]) : nullptr;
     return {help_of(*command, analysis, width(environment())), kDone};
   }
-  if (const analyze::Analysis* analysis = advise::find_analysis(words[1]))
+  if (const analyze::Analysis* analysis = typed_analysis(words[1]))
     return {help_of(*find_command("show"), analysis, width(environment())), kDone};
   return wrong(
       fmt::format("there is no command '{}'.{}", words[1], report::did_you_mean(words[1], command_names())),
@@ -206,9 +212,7 @@ std::variant<Call, Answer> parse(int argc, const char* const* argv) {
   const bool any_path = std::any_of(words.begin(), words.end(), could_be_a_path);
   if (first.starts_with('-') ? first == "-" || any_path : could_be_a_path(first))
     return parse_command(*find_command("report"), std::move(words));
-  if (advise::find_analysis(first) != nullptr)
-    return wrong(fmt::format("'{}' is an analysis.", first),
-                 fmt::format("Run: stepscope show {} TRACE", first));
+  if (typed_analysis(first) != nullptr) return parse_command(*find_command("show"), std::move(words));
   return wrong(fmt::format("there is no command and no file '{}'.{}", first,
                            report::did_you_mean(first, command_names())),
                "`stepscope --help` shows every command.");

@@ -1,0 +1,390 @@
+#include "analyze/memory/memory_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "analyze/list.h"
+#include "analyze/memory/op_memory.h"
+#include "base/text.h"
+#include "derive/growth/held_before.h"
+#include "derive/roof/peaks.h"
+#include "report/sheet.h"
+#include "report/statistics.h"
+#include "report/units.h"
+
+namespace stepscope::analyze {
+namespace {
+
+using derive::AllocationGrowth;
+using derive::Factor;
+using derive::MemoryPlan;
+using derive::MemoryRecords;
+using derive::MemoryUse;
+using derive::PlanChange;
+using derive::PlannedPeak;
+using report::kNoInt;
+using report::Role;
+using report::Unit;
+using trace::Rank;
+using Type = report::ParamSpec::Type;
+
+constexpr double kUsualFactors[] = {1, 2, 4, 8};
+/// Batch sizes beyond this are not tried.
+constexpr std::int64_t kLargestBatch = 1 << 24;
+
+struct Capacity {
+  std::int64_t bytes = kNoInt;
+  std::string sentence;  ///< why `text` is none
+};
+
+/// "24GiB", "80G" or a device's name.
+Capacity capacity_of(std::string_view text) {
+  double number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc{} && number > 0) {
+    std::string_view unit(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
+    while (unit.starts_with(' ')) unit.remove_prefix(1);
+    for (const auto& [name, bytes] : {std::pair{"MiB", 0x1p20},
+                                      {"M", 0x1p20},
+                                      {"GiB", 0x1p30},
+                                      {"G", 0x1p30},
+                                      {"MB", 1e6},
+                                      {"GB", 1e9},
+                                      {"B", 1.0}})
+      if (unit == name && number * bytes < 0x1p60) return {std::llround(number * bytes), ""};
+  } else if (const auto peaks = derive::peaks_of(text); peaks && peaks->memory > 0) {
+    return {std::llround(peaks->memory), ""};
+  }
+  return {kNoInt,
+          fmt::format("--fit-into {} is no size such as 24GiB, and no device whose memory is known.", text)};
+}
+
+/// What the program's numbers would be.
+struct Wishes {
+  std::int64_t batch, sequence, to_batch, to_sequence;
+  std::string_view precision, optimizer;
+  explicit Wishes(const report::Params& params)
+      : batch(params.integer("batch")),
+        sequence(params.integer("sequence")),
+        to_batch(params.integer("to-batch")),
+        to_sequence(params.integer("to-sequence")),
+        precision(params.text("precision", "recorded")),
+        optimizer(params.text("optimizer")) {}
+};
+
+std::string power(std::string_view name, int degree) {
+  return degree == 0 ? "" : degree == 1 ? std::string(name) : fmt::format("{}^{}", name, degree);
+}
+
+std::string law_of(derive::Degree degree) {
+  const std::string batch = power("batch", degree.batch), sequence = power("sequence", degree.sequence);
+  if (batch.empty() && sequence.empty()) return "fixed";
+  return batch.empty() || sequence.empty() ? batch + sequence : batch + " * " + sequence;
+}
+
+/// "batch * sequence^2", "fixed", "fixed or batch".
+std::string law_of(const derive::DegreeRange& range) {
+  return range.low == range.high ? law_of(range.low)
+                                 : fmt::format("{} or {}", law_of(range.low), law_of(range.high));
+}
+
+class Planner {
+ public:
+  Planner(const Derived& derived, const report::Params& params) : derived_(derived), wishes_(params) {
+    if (const std::string_view text = params.text("fit-into"); !text.empty()) {
+      const Capacity of = capacity_of(text);
+      capacity_ = of.bytes;
+      if (!of.sentence.empty()) out_.notes.push_back(of.sentence);
+    }
+  }
+
+  MemoryPlans run() && {
+    bool any = false;
+    for (const Rank& rank : derived_.trace().ranks) {
+      std::vector<MemoryRecords> memories = derive::memory_records(derived_.trace(), rank);
+      any |= !memories.empty();
+      const bool has_device =
+          std::ranges::any_of(memories, [](const MemoryRecords& of) { return !of.device.host(); });
+      for (const MemoryRecords& of : memories)
+        if (of.addressed && of.device.host() != has_device) plan(rank, of);
+    }
+    if (!any)
+      out_.notes.emplace_back(
+          "No allocations are recorded. Record a step with profile_memory=True and record_shapes=True.");
+    return std::move(out_);
+  }
+
+ private:
+  void plan(const Rank& rank, const MemoryRecords& records) {
+    const trace::Trace& trace = derived_.trace();
+    derive::RecordedSizes sizes{wishes_.batch, wishes_.sequence};
+    if (sizes.batch <= 0) {
+      sizes.batch = derive::likely_batch(trace, rank);
+      note(fmt::format("The shapes look like batches of {}. If that is wrong, give --batch.", sizes.batch));
+    }
+    const derive::TensorDegrees degrees(trace, rank, sizes);
+    if (!degrees.has_shapes())
+      note("No shapes are recorded, so it is not known what grows: record with record_shapes=True.");
+    else if (sizes.batch <= 1)
+      note(
+          "Batches of 1 do not show what grows with the batch. Record with batches of at least 2, best of a "
+          "number that is no size in the model, such as 3 or 7.");
+    std::vector<AllocationGrowth> growth = allocation_growth(trace, rank, records, degrees);
+    std::vector<bool> is_parameter(growth.size());
+    for (std::size_t i = 0; i < growth.size(); ++i) is_parameter[i] = growth[i].is_parameter;
+    const std::vector<MemoryUse> uses = memory_uses(trace, rank, records, is_parameter);
+    settle_by_use(growth, uses);
+    const derive::Trained trained = derive::trained_parameters(trace, rank);
+    const derive::HeldBefore before = held_before(records, growth, uses, trained);
+    note_before(before, trained);
+    const MemoryPlan plan(records, growth, uses, before);
+
+    PlanChange change = wished(trained);
+    const double reserve = reserve_of(records);
+    const std::int64_t capacity = capacity_at(rank, records);
+    PlannedPeak last;
+    const auto at = [&](std::int64_t batch, std::int64_t sequence) {
+      change.batch = sizes.batch > 0 ? report::ratio(batch, sizes.batch) : 1;
+      change.sequence = sizes.sequence > 0 ? report::ratio(sequence, sizes.sequence) : 1;
+      last = plan.peak(change);
+      out_.peaks.push_back({rank.rank, records.device, sizes.batch > 0 ? batch : kNoInt,
+                            sizes.sequence > 0 ? sequence : kNoInt, std::llround(last.low),
+                            std::llround(last.high), fits(last, reserve, capacity)});
+    };
+    const std::int64_t sequence = wishes_.to_sequence > 0 ? wishes_.to_sequence : sizes.sequence;
+    if (wishes_.to_batch > 0 || wishes_.to_sequence > 0)
+      at(wishes_.to_batch > 0 ? wishes_.to_batch : sizes.batch, sequence);
+    else
+      for (const double factor : kUsualFactors)
+        at(std::llround(factor * static_cast<double>(sizes.batch)), sequence);
+    add_parts(rank, records, plan.peak({}), last);
+    add_operators(rank, records, plan, growth, change, last.at);
+    if (capacity != kNoInt && sizes.batch > 0)
+      add_largest(rank, records, plan, change, sizes, reserve, capacity);
+  }
+
+  void add_parts(const Rank& rank, const MemoryRecords& records, const PlannedPeak& recorded,
+                 const PlannedPeak& planned) {
+    for (std::size_t part = 0; part < derive::kPlanParts; ++part) {
+      const double was = recorded.parts_low[part], low = planned.parts_low[part],
+                   high = planned.parts_high[part];
+      if (was < 1 && high < 1) continue;
+      out_.parts.push_back({rank.rank, records.device,
+                            part < derive::kMemoryUses ? derive::name_of(static_cast<MemoryUse>(part))
+                                                       : "held before the recording",
+                            std::llround(was), std::llround(low), std::llround(high)});
+    }
+  }
+
+  void add_operators(const Rank& rank, const MemoryRecords& records, const MemoryPlan& plan,
+                     const std::vector<AllocationGrowth>& growth, const PlanChange& change,
+                     std::uint32_t peak) {
+    std::map<std::pair<std::string, std::string>, PlannedOperator> found;
+    for (std::uint32_t i = 0; i <= peak && i < records.size(); ++i) {
+      if (records.bytes[i] <= 0 || records.freed[i] <= peak) continue;
+      const trace::Row range = records.range[i];
+      std::string op(range == trace::kNoRow ? kOutsideOperators : derived_.trace().name(rank, range));
+      std::string grows = law_of(growth[i].degree);
+      PlannedOperator& of =
+          found.try_emplace({op, grows}, PlannedOperator{rank.rank, records.device, op, grows, 0, 0, 0, 0})
+              .first->second;
+      const Factor factor = plan.factor(i, change);
+      const auto bytes = static_cast<double>(records.bytes[i]);
+      ++of.count;
+      of.recorded += records.bytes[i];
+      of.low += std::llround(bytes * factor.low);
+      of.high += std::llround(bytes * factor.high);
+    }
+    std::vector<PlannedOperator> rows;
+    for (auto& [key, row] : found) rows.push_back(std::move(row));
+    std::ranges::stable_sort(rows, std::ranges::greater(), &PlannedOperator::high);
+    std::ranges::move(rows, std::back_inserter(out_.operators));
+  }
+
+  void add_largest(const Rank& rank, const MemoryRecords& records, const MemoryPlan& plan, PlanChange change,
+                   const derive::RecordedSizes& sizes, double reserve, std::int64_t capacity) {
+    const auto largest = [&](Fits least) {
+      const auto does = [&](std::int64_t batch) {
+        change.batch = report::ratio(batch, sizes.batch);
+        const Fits found = fits(plan.peak(change), reserve, capacity);
+        return found == Fits::yes || found == least;
+      };
+      if (!does(1)) return std::int64_t{0};
+      std::int64_t fit = 1, not_fit = 2;
+      while (not_fit < kLargestBatch && does(not_fit)) fit = not_fit, not_fit *= 2;
+      while (not_fit - fit > 1) {
+        const std::int64_t middle = fit + (not_fit - fit) / 2;
+        (does(middle) ? fit : not_fit) = middle;
+      }
+      return fit;
+    };
+    out_.largest.push_back({rank.rank, records.device, capacity, largest(Fits::yes), largest(Fits::perhaps)});
+  }
+
+  static Fits fits(const PlannedPeak& peak, double reserve, std::int64_t capacity) {
+    if (capacity == kNoInt) return Fits::unknown;
+    const double room = static_cast<double>(capacity);
+    return peak.high * reserve <= room ? Fits::yes : peak.low <= room ? Fits::perhaps : Fits::no;
+  }
+
+  PlanChange wished(const derive::Trained& trained) {
+    PlanChange change;
+    const bool halves = wishes_.precision == "bf16" || wishes_.precision == "fp16";
+    if (halves) {
+      change.weights = change.floats = {0.5, 0.5};
+      change.optimizer_state = change.optimizer_temporaries = {0.5, 0.5};
+      note(
+          "Half precision: every float of the model, its gradients and its optimizer takes 2 bytes. Results "
+          "that the program itself keeps in fp32 are counted as half.");
+    } else if (wishes_.precision == "amp") {
+      change.floats = {0.5, 1};
+      change.more_high = 0.5 * static_cast<double>(trained.bytes);
+      note(
+          "Autocast: weights, gradients and optimizer state stay as they are; activations take between half "
+          "and all, and copies of the weights in half precision up to half of theirs.");
+    }
+    if (wishes_.optimizer.empty()) return change;
+    const double state = derive::state_per_parameter(wishes_.optimizer);
+    if (state < 0 || trained.bytes == 0) {
+      note(state < 0 ? fmt::format("--optimizer {}: its state is not known; try SGD, SGDMomentum, AdamW, "
+                                   "AdamW8bit, Lion or Adagrad.",
+                                   wishes_.optimizer)
+                     : "No gradients are recorded, so --optimizer changes nothing.");
+      return change;
+    }
+    const double scale = halves ? 0.5 : 1;
+    if (trained.state > 0) {
+      change.optimizer_state = {scale * state / trained.state, scale * state / trained.state};
+    } else {
+      const double more = scale * state * static_cast<double>(trained.bytes);
+      change.more_low += more;
+      change.more_high += more;
+    }
+    change.optimizer_temporaries = {0, 1};
+    return change;
+  }
+
+  /// Reserved for each allocated byte at the most; 1 if it is not recorded.
+  static double reserve_of(const MemoryRecords& records) {
+    std::int64_t allocated = 0, reserved = 0;
+    for (std::uint32_t i = 0; i < records.size(); ++i) {
+      if (records.reserved[i] == MemoryRecords::kAbsent) return 1;
+      allocated = std::max(allocated, records.level(i));
+      reserved = std::max(reserved, records.reserved[i]);
+    }
+    return reserved > allocated && allocated > 0 ? report::ratio(reserved, allocated) : 1;
+  }
+
+  std::int64_t capacity_at(const Rank& rank, const MemoryRecords& records) const {
+    if (capacity_ != kNoInt || records.device.host()) return capacity_;
+    for (const trace::Device& device : rank.devices)
+      if (device.id == records.device.id && device.total_memory > 0) return device.total_memory;
+    return kNoInt;
+  }
+
+  void note_before(const derive::HeldBefore& before, const derive::Trained& trained) {
+    const std::int64_t added = before.parameters + before.gradients + before.optimizer_state;
+    if (added == 0) return;
+    note(fmt::format(
+        "Made before the recording, so taken from the gradients' shapes{}: {} of parameters, {} of "
+        "gradients, {} of optimizer state. Buffers and frozen parameters are not counted.",
+        trained.optimizer.empty() ? "" : " and " + trained.optimizer,
+        report::format_value(before.parameters, Unit::bytes),
+        report::format_value(before.gradients, Unit::bytes),
+        report::format_value(before.optimizer_state, Unit::bytes)));
+  }
+
+  void note(std::string sentence) {
+    if (std::ranges::find(out_.notes, sentence) == out_.notes.end())
+      out_.notes.push_back(std::move(sentence));
+  }
+
+  const Derived& derived_;
+  const Wishes wishes_;
+  std::int64_t capacity_ = kNoInt;
+  MemoryPlans out_;
+};
+
+const report::Sheet<PlannedMemory> kPlannedPeakSheet{
+    "Peak, by batch size",
+    report::Shape::table,
+    {report::rank_field<PlannedMemory>(&PlannedMemory::rank),
+     {"device", +[](const PlannedMemory& of) { return of.memory.name(); }},
+     {"batch", &PlannedMemory::batch, Unit::count, Role::key},
+     {"sequence", &PlannedMemory::sequence, Unit::count, Role::key},
+     {"peak_low", &PlannedMemory::low, Unit::bytes},
+     {"peak_high", &PlannedMemory::high, Unit::bytes},
+     {"fits", report::named<&PlannedMemory::fits>}}};
+
+const report::Sheet<PlannedPart> kPlannedPartSheet{
+    "What the last peak consists of",
+    report::Shape::table,
+    {report::rank_field<PlannedPart>(&PlannedPart::rank),
+     {"device", +[](const PlannedPart& of) { return of.memory.name(); }},
+     {"part", &PlannedPart::part},
+     {"recorded", &PlannedPart::recorded, Unit::bytes},
+     {"low", &PlannedPart::low, Unit::bytes},
+     {"high", &PlannedPart::high, Unit::bytes}}};
+
+const report::Sheet<PlannedOperator> kPlannedOperatorSheet{
+    "Who holds it, by operator",
+    report::Shape::table,
+    {report::rank_field<PlannedOperator>(&PlannedOperator::rank),
+     {"device", +[](const PlannedOperator& of) { return of.memory.name(); }},
+     {"op", &PlannedOperator::op},
+     {"grows_with", &PlannedOperator::grows},
+     {"count", &PlannedOperator::count, Unit::count},
+     {"recorded", &PlannedOperator::recorded, Unit::bytes},
+     {"low", &PlannedOperator::low, Unit::bytes},
+     {"high", &PlannedOperator::high, Unit::bytes}}};
+
+const report::Sheet<MemoryPlans::Largest> kLargestBatchSheet{
+    "Largest batch that fits",
+    report::Shape::table,
+    {report::rank_field<MemoryPlans::Largest>(&MemoryPlans::Largest::rank),
+     {"device", +[](const MemoryPlans::Largest& of) { return of.memory.name(); }},
+     {"capacity", &MemoryPlans::Largest::capacity, Unit::bytes},
+     {"fits", &MemoryPlans::Largest::sure, Unit::count},
+     {"perhaps_fits", &MemoryPlans::Largest::perhaps, Unit::count}}};
+
+constexpr report::ParamSpec kPlanParams[] = {
+    {"batch", Type::integer, "", "", "the batch size that was recorded; by default judged by the shapes"},
+    {"sequence", Type::integer, "", "", "the sequence length that was recorded"},
+    {"to-batch", Type::integer, "", "",
+     "the batch size to plan for; by default 1, 2, 4 and 8 times the recorded"},
+    {"to-sequence", Type::integer, "", "", "the sequence length to plan for; needs --sequence"},
+    {"precision", Type::choice, "recorded", "recorded|bf16|fp16|amp",
+     "plan for floats of 2 bytes, or autocast"},
+    {"optimizer", Type::text, "", "", "plan for this optimizer, e.g. AdamW, SGD, SGDMomentum, AdamW8bit"},
+    {"fit-into", Type::text, "", "",
+     "what it should fit into: a size such as 24GiB, or a device such as H100"}};
+
+}  // namespace
+
+std::string_view name_of(Fits fits) {
+  constexpr std::string_view kNames[] = {"", "yes", "perhaps", "no"};
+  return kNames[static_cast<std::size_t>(fits)];
+}
+
+MemoryPlans memory_plans_of(const Derived& derived, const report::Params& params) {
+  return Planner(derived, params).run();
+}
+
+constinit const About memory_plan_about = {kPlanParams, false};
+
+report::Report memory_plan(const Derived& derived, const report::Params& params) {
+  MemoryPlans of = memory_plans_of(derived, params);
+  const bool several = derived.trace().several();
+  std::vector<report::Table> tables{tabulate(kPlannedPeakSheet, of.peaks, several),
+                                    tabulate(kPlannedPartSheet, of.parts, several),
+                                    tabulate(kPlannedOperatorSheet, of.operators, several)};
+  if (!of.largest.empty()) tables.push_back(tabulate(kLargestBatchSheet, of.largest, several));
+  return {"memory_plan", std::move(tables), std::move(of.notes)};
+}
+
+}  // namespace stepscope::analyze
