@@ -34,6 +34,8 @@ using trace::Rank;
 using Type = report::ParamSpec::Type;
 
 constexpr double kUsualFactors[] = {1, 2, 4, 8};
+/// Share of the planned change by which both ends of a range move out: small allocations may be judged wrong.
+constexpr double kLawDoubt = 0.005;
 /// Batch sizes beyond this are not tried.
 constexpr std::int64_t kLargestBatch = 1 << 24;
 
@@ -93,6 +95,14 @@ std::string law_of(const derive::DegreeRange& range) {
                                  : fmt::format("{} or {}", law_of(range.low), law_of(range.high));
 }
 
+/// The planned peak, with kLawDoubt.
+PlannedPeak doubted(const MemoryPlan& plan, const PlanChange& change, const PlannedPeak& recorded) {
+  PlannedPeak peak = plan.peak(change);
+  peak.low -= kLawDoubt * std::abs(peak.low - recorded.low);
+  peak.high += kLawDoubt * std::abs(peak.high - recorded.high);
+  return peak;
+}
+
 class Planner {
  public:
   Planner(const Derived& derived, const report::Params& params) : derived_(derived), wishes_(params) {
@@ -125,12 +135,15 @@ class Planner {
     derive::RecordedSizes sizes{wishes_.batch, wishes_.sequence};
     if (sizes.batch <= 0) {
       sizes.batch = derive::likely_batch(trace, rank);
-      note(fmt::format("The shapes look like batches of {}. If that is wrong, give --batch.", sizes.batch));
+      if (sizes.batch > 0)
+        note(fmt::format("The shapes look like batches of {}. If that is wrong, give --batch.", sizes.batch));
     }
     const derive::TensorDegrees degrees(trace, rank, sizes);
     if (!degrees.has_shapes())
       note("No shapes are recorded, so it is not known what grows: record with record_shapes=True.");
-    else if (sizes.batch <= 1)
+    else if (sizes.batch <= 0)
+      note("The shapes do not tell the batch size: give --batch.");
+    else if (sizes.batch == 1)
       note(
           "Batches of 1 do not show what grows with the batch. Record with batches of at least 2, best of a "
           "number that is no size in the model, such as 3 or 7.");
@@ -147,22 +160,23 @@ class Planner {
     PlanChange change = wished(trained);
     const double reserve = reserve_of(records);
     const std::int64_t capacity = capacity_at(rank, records);
+    const PlannedPeak recorded = plan.peak({});
     PlannedPeak last;
     const auto at = [&](std::int64_t batch, std::int64_t sequence) {
       change.batch = sizes.batch > 0 ? report::ratio(batch, sizes.batch) : 1;
       change.sequence = sizes.sequence > 0 ? report::ratio(sequence, sizes.sequence) : 1;
-      last = plan.peak(change);
+      last = doubted(plan, change, recorded);
       out_.peaks.push_back({rank.rank, records.device, sizes.batch > 0 ? batch : kNoInt,
                             sizes.sequence > 0 ? sequence : kNoInt, std::llround(last.low),
                             std::llround(last.high), fits(last, reserve, capacity)});
     };
     const std::int64_t sequence = wishes_.to_sequence > 0 ? wishes_.to_sequence : sizes.sequence;
-    if (wishes_.to_batch > 0 || wishes_.to_sequence > 0)
+    if (wishes_.to_batch > 0 || wishes_.to_sequence > 0 || sizes.batch <= 0)
       at(wishes_.to_batch > 0 ? wishes_.to_batch : sizes.batch, sequence);
     else
       for (const double factor : kUsualFactors)
         at(std::llround(factor * static_cast<double>(sizes.batch)), sequence);
-    add_parts(rank, records, plan.peak({}), last);
+    add_parts(rank, records, recorded, last);
     add_operators(rank, records, plan, growth, change, last.at);
     if (capacity != kNoInt && sizes.batch > 0)
       add_largest(rank, records, plan, change, sizes, reserve, capacity);
@@ -211,7 +225,7 @@ class Planner {
     const auto largest = [&](Fits least) {
       const auto does = [&](std::int64_t batch) {
         change.batch = report::ratio(batch, sizes.batch);
-        const Fits found = fits(plan.peak(change), reserve, capacity);
+        const Fits found = fits(doubted(plan, change, plan.peak({})), reserve, capacity);
         return found == Fits::yes || found == least;
       };
       if (!does(1)) return std::int64_t{0};

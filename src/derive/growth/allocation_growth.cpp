@@ -278,7 +278,9 @@ std::vector<AllocationGrowth> allocation_growth(const trace::Trace& trace, const
     if (found) out[i] = *found;
     out[i].in_optimizer = in_optimizer;
     if (found) continue;
-    if (in_operator && !has_shapes) out[i].degree.high = {1, 1};
+    if (!in_operator || has_shapes) continue;
+    out[i].degree.high = {1, 1};
+    out[i].is_scratch = true;
   }
   return out;
 }

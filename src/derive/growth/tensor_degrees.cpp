@@ -100,7 +100,7 @@ struct Shapes {
 };
 
 /// Least share of the uses of all shapes that have a batch size as their own first dimension.
-constexpr double kBatchShare = 0.1;
+constexpr double kBatchShare = 0.05;
 
 }  // namespace
 
@@ -133,7 +133,7 @@ void TensorDegrees::find_products(Axis& axis) const {
       Amount product = axis.size;
       for (std::size_t i = 0; i < rest.size(); ++i)
         if ((chosen >> i & 1U) != 0) product *= rest[i];
-      if (product.known() && product.value() != axis.size && !of_parameters_.contains(product.value()))
+      if (product.known() && product.value() > axis.size && !of_parameters_.contains(product.value()))
         axis.products.insert(product.value());
     }
     Amount rows = 1;
