@@ -44,6 +44,7 @@ struct Claim {
   std::string verify;  ///< what must be different afterwards
   Effort effort = Effort::option;
   std::string line;            ///< LineNode::line, where another rule may blame that line for the same cost
+  bool ends_run = false;       ///< the program will fail: stands before all that costs time
   bool general = false;        ///< says where the work is, not what is wrong with it
   bool vague = false;          ///< names no line: a claim of the same cost that names one explains it
   std::vector<RuleId> within;  ///< rules whose claims became its evidence

@@ -34,6 +34,7 @@
   ENTRY(memory, module_memory, "what each nn.Module's activations hold at the memory peak") \
   ENTRY(code, call_tree, "host and device time along the nesting of host ranges") \
   ENTRY(code, python_stacks, "folded Python stacks with their time, for flame graphs") \
+  ENTRY(memory, checkpointing, "what gradient checkpointing of each module would save") \
   ENTRY(memory, memory_plan, "whether a larger batch, or another optimizer, would fit") \
   ENTRY(memory, memory_events, "allocated memory over time, the peak and who held it") \
   ENTRY(memory, memory_summary, "what a memory snapshot says of each device, at its peak") \

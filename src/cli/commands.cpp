@@ -152,7 +152,9 @@ constexpr Command kCommands[] = {
      "`stepscope TRACE` does the same.",
      kReportFlags, kReportExamples, run_report},
     {"show", "one analysis, as a table or a picture", "NAME TRACE...",
-     "Runs one analysis. `stepscope list` names them all; `stepscope show NAME --help` explains one.",
+     "Runs one analysis; `stepscope NAME TRACE...` does the same. `stepscope list` names them all; "
+     "`stepscope show "
+     "NAME --help` explains one.",
      kShowFlags, kShowExamples, run_show},
     {"explain", "why a rule fired or stayed silent", "ID [TRACE...]",
      "Shows what rule or health check ID read from the trace, the replays behind its saving, and what "

@@ -62,7 +62,6 @@ class Usage(Folder):
             (["show", "steps", self.trace, "--sort", "totl"], "Did you mean 'total'?"),
             (["show"], "stepscope list"),
             (["show", "steps"], "needs a trace"),
-            (["steps", self.trace], "stepscope show steps"),
             (["report"], "needs a trace"),
             (["show", "steps", self.trace, "--top", "many"], "whole number"),
             (["show", "steps", self.trace, "--tpo=3"], "Did you mean '--top'?"),
@@ -106,6 +105,13 @@ class Usage(Folder):
             code, out, err = run(*words)
             self.assertEqual((code, out), (2, ""), words)
             self.assertIn(hint, err)
+
+    def test_an_analysis_is_a_command(self):
+        shown = run("show", "user_annotations", self.trace)
+        self.assertEqual(shown[0], 0)
+        for name in "user_annotations", "user-annotations":
+            self.assertEqual(run(name, self.trace), shown)
+        self.assertEqual(run("user-annotations", "--help"), run("show", "user_annotations", "--help"))
 
     def test_spellings_of_a_flag(self):
         expected = run("show", "steps", self.trace, "--top", "1")

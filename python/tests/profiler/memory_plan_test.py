@@ -1,6 +1,7 @@
-"""memory_plan says from one step of a small batch what larger batches take; they are then run."""
+"""What memory_plan and checkpointing say of a recorded step, against runs at the larger batch, or with modules checkpointed."""
 
 import contextlib
+import functools
 import gc
 import json
 
@@ -9,6 +10,7 @@ import pytest
 pytest.importorskip("torch", reason="needs PyTorch")
 
 from planned_models import MODELS  # noqa: E402
+from torch.utils.checkpoint import checkpoint  # noqa: E402
 
 import stepscope  # noqa: E402
 from stepscope.profiler import profile  # noqa: E402
@@ -50,3 +52,27 @@ def test_larger_batches_take_what_was_planned(name, tmp_path):
         peak = peak_of(recorded(tmp_path / f"{row['batch']}.json", name, row["batch"], whole=True))
         assert row["peak_low"] <= peak <= row["peak_high"], (row, peak)
         assert row["peak_high"] - row["peak_low"] <= 0.02 * peak, (row, peak)
+
+
+@pytest.mark.parametrize(("name", "module"), [("language", "Block"), ("vision", "TransformerEncoderLayer"), ("resnet", "Residual")])
+def test_checkpointing_saves_what_was_said(name, module, tmp_path):
+    def record(file, checkpointed):
+        make, optimizer_of, step = MODELS[name]
+        model = make()
+        for part in model.modules() if checkpointed else ():
+            if type(part).__name__ == module:
+                part.forward = functools.partial(checkpoint, part.forward, use_reentrant=False)
+        optimizer = optimizer_of(model.parameters())
+        step(model, optimizer, 12)
+        gc.collect()
+        with profile(profile_memory=True, record_shapes=True, with_modules=True) as prof:
+            step(model, optimizer, 12)
+        prof.export_chrome_trace(tmp_path / file)
+        return tmp_path / file
+
+    plain = record("plain.json", False)
+    (row,) = [row for row in stepscope.open(plain).show.checkpointing().tables[0] if row["module"] == module]
+    assert row["peak"] == peak_of(plain)
+    peak = peak_of(record("checkpointed.json", True))
+    assert 0.93 * row["peak_low"] <= peak <= 1.02 * row["peak_high"], (row, peak)
+    assert row["peak_high"] < 0.9 * row["peak"]

@@ -165,6 +165,7 @@ double expected(const Priced& p) {
 /// The order in which findings are shown; a `next` one
 /// that was covered comes after other `next` ones.
 int place_of(const Ranked& f) {
+  if (f.claim.ends_run) return -1;
   if (f.small) return 5;
   if (f.next) return f.covered ? 2 : 1;
   return f.covered ? 3 : f.saving.known() ? 0 : 4;

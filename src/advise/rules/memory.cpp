@@ -105,7 +105,20 @@ constexpr std::string_view kGrowthDoc =
     R"(Looks for a memory whose lowest level (`memory_events`: memory of each step) rises in each of at least
 `kGrowingSteps` steps, by more than `kGrowthBytes` and `kGrowthShare` of the peak per step (median of the
 slopes between all pairs of steps, Theil and Sen). No saving: such a program runs out of memory. Low
-confidence, as caches that warm up and sequences that grow look the same in a short recording.)";
+confidence, as caches that warm up and sequences that grow look the same in a short recording. If Python
+calls are recorded and `kKeptInFunction` of what is never freed was made in one function, the innermost such
+function is named, and the finding stands first, at medium confidence.)";
+
+/// The innermost function that made most of what is never freed; nullptr without one.
+const analyze::KeptFunction* keeper(const Evidence& e, const derive::MemoryDevice& memory) {
+  const analyze::KeptFunction* found = nullptr;
+  for (const analyze::KeptFunction* of :
+       e.mine(e.reports().memory_events.kept_in, "Never freed, by function"))
+    if (of->memory == memory && of->share >= kKeptInFunction &&
+        (found == nullptr || of->depth > found->depth))
+      found = of;
+  return found;
+}
 
 /// Median slope over all pairs of values, which are one step apart; 0 unless every value rises.
 std::int64_t steady_growth(const std::vector<std::int64_t>& levels) {
@@ -139,6 +152,13 @@ std::optional<Claim> growth(const Evidence& e, Bound) {
     f.confidence = Confidence::low;
     f.because = "its lowest level rises from step to step; caches that warm up look the same";
     f.evidence = {see::memory_events("memory of each step; never freed")};
+    if (const analyze::KeptFunction* of = keeper(e, steps[first]->memory)) {
+      f.title +=
+          fmt::format("; {} of what stays is made in {}", format_value(of->share, Unit::share), of->function);
+      f.confidence = Confidence::medium;
+      f.because = "its lowest level rises from step to step, and what stays is made in one function";
+      f.ends_run = true;
+    }
     f.remedy = fmt::format(
         "Store losses as loss.item() or loss.detach(), clear lists and hooks that keep tensors; to find the "
         "lines whose allocations stay, {}.",

@@ -290,6 +290,7 @@ MemoryEvents memory_events_of(const trace::Trace& trace, const StepChoice& choic
       add_alive(of.alive, trace, memory);
       add_op_memory(of.operators, memory, ops);
       add_kept(of.kept, trace, memory, origin);
+      add_kept_functions(of.kept_in, trace, memory);
       add_curve(of.curve, memory, origin, most);
       add_steps(of.steps, memory);
     }
@@ -313,7 +314,8 @@ report::Report memory_events(const Derived& derived, const report::Params& param
   return {"memory_events",
           {tabulate(kPeakSheet, of.peaks, several), tabulate(kAliveSheet, of.alive, several),
            tabulate(kOpMemorySheet, of.operators, several), tabulate(kKeptSheet, of.kept, several),
-           tabulate(kCurveSheet, of.curve, several), tabulate(kStepSheet, of.steps, several)},
+           tabulate(kKeptFunctionSheet, of.kept_in, several), tabulate(kCurveSheet, of.curve, several),
+           tabulate(kStepSheet, of.steps, several)},
           std::move(of.notes)};
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analyze/memory/kept_functions.h"
 #include "analyze/memory/op_memory.h"
 #include "derive/memory_records.h"
 
@@ -64,6 +65,7 @@ struct MemoryEvents {
   std::vector<AliveAtPeak> alive;
   std::vector<OpMemory> operators;
   std::vector<KeptAllocation> kept;
+  std::vector<KeptFunction> kept_in;
   std::vector<MemoryLevel> curve;
   std::vector<StepMemory> steps;
   std::vector<std::string> notes;

@@ -389,7 +389,7 @@ MemoryPlans memory_plans_of(const Derived& derived, const report::Params& params
   return Planner(derived, params).run();
 }
 
-constinit const About memory_plan_about = {kPlanParams, false};
+constinit const About memory_plan_about = {kPlanParams};
 
 report::Report memory_plan(const Derived& derived, const report::Params& params) {
   MemoryPlans of = memory_plans_of(derived, params);
