@@ -20,6 +20,7 @@
 #include "analyze/kernels/copies.h"
 #include "analyze/kernels/kernels.h"
 #include "analyze/kernels/products.h"
+#include "analyze/memory/checkpointing.h"
 #include "analyze/memory/churn.h"
 #include "analyze/memory/fragmentation.h"
 #include "analyze/memory/leaks.h"
@@ -75,6 +76,7 @@ struct Reports {
   analyze::Products products;
   analyze::Copies copies;
   analyze::MemoryEvents memory_events;
+  analyze::Checkpointing checkpointing;
   SnapshotReports snapshot;
   analyze::HostTime host_time;   ///< only if some rank has no device
   analyze::Phases phases;        ///< only if some rank has no device

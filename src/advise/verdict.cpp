@@ -51,6 +51,7 @@ Reports gather(const analyze::Derived& derived, unsigned threads) {
   answer(reports.idle, analyze::idle_of);
   answer(reports.memory_events,
          [](const analyze::Derived& of) { return analyze::memory_events_of(of.trace(), of.choice()); });
+  answer(reports.checkpointing, analyze::checkpointing_of);
   answer(reports.launches, analyze::launches_of);
   answer(reports.products, analyze::products_of);
   answer(reports.copies, analyze::copies_of);
