@@ -13,6 +13,7 @@
 #include "report/sheet.h"
 #include "report/statistics.h"
 #include "report/units.h"
+#include "trace/memory_timeline.h"
 
 namespace stepscope::analyze {
 namespace {
@@ -25,6 +26,9 @@ using report::Role;
 using report::Tag;
 using report::Unit;
 using trace::Rank;
+
+/// The device of an exported time line, which does not name it.
+constexpr std::string_view kExportedTimeline = "exported";
 
 std::string_view name_of_category(std::size_t category) {
   return category < derive::kMemoryUses ? derive::name_of(static_cast<MemoryUse>(category))
@@ -88,7 +92,8 @@ class Categories {
     bool any = false;
     for (const Rank& rank : derived_.trace().ranks) {
       const std::vector<MemoryRecords> memories = derive::memory_records(derived_.trace(), rank);
-      any |= !memories.empty();
+      any |= !memories.empty() || rank.memory_timeline != nullptr;
+      if (rank.memory_timeline != nullptr) add(rank, *rank.memory_timeline);
       const bool has_device =
           std::ranges::any_of(memories, [](const MemoryRecords& of) { return !of.device.host(); });
       if (memories.empty()) continue;
@@ -137,14 +142,37 @@ class Categories {
       counts.fill(kNoInt);
       std::ranges::copy(walk.now().count, counts.begin());
       for (std::size_t i = 0; i < derive::kMemoryUses; ++i)
-        at.*kCategoryMembers[i] = walk.now().bytes[i] + inferred[i];
+        at.*kCategoryMembers[i] = report::plus(walk.now().bytes[i], inferred[i]);
       at.before = walk.now().before;
-      at.all = walk.now().all() + before.parameters + before.gradients + before.optimizer_state;
+      at.all = walk.now().all();
+      for (const std::int64_t bytes : inferred) report::add_to(at.all, bytes);
       if (!sums) sums.emplace(at, static_cast<std::int64_t>(memory.chosen.size()), points_);
       sums->add(at, counts);
       ++chosen;
     }
     if (sums) sums->finish(out_, inferred);
+  }
+
+  void add(const Rank& rank, const trace::MemoryTimeline& timeline) {
+    if (timeline.count() == 0) return;
+    if (!derived_.choice().all())
+      return note("The exported time line has no steps, so it is left out with --step.");
+    const std::int64_t origin = timeline.time[0];
+    CategoryInstant now{rank.rank, std::string(kExportedTimeline), 0, 0};
+    OneMemory::Counts counts{}, none;
+    none.fill(kNoInt);
+    OneMemory sums(now, timeline.count(), points_);
+    for (std::uint32_t i = 0; i < timeline.count(); ++i) {
+      const auto category = std::size_t{timeline.category[i]};
+      now.*kCategoryMembers[category] += timeline.bytes[i];
+      now.all += timeline.bytes[i];
+      counts[category] += timeline.bytes[i] > 0 ? 1 : -1;
+      if (i + 1 < timeline.count() && timeline.time[i + 1] == timeline.time[i]) continue;
+      now.place = i;
+      now.time = timeline.time[i] - origin;
+      sums.add(now, timeline.has_actions ? counts : none);
+    }
+    sums.finish(out_, none);
   }
 
   void note_before(const HeldBefore& before) {

@@ -13,7 +13,7 @@ namespace stepscope::analyze {
 /// Bytes by category at one instant.
 struct CategoryInstant {
   std::int64_t rank;
-  std::string device;  ///< "host", "device 0"; "" if the file does not say
+  std::string device;  ///< "host", "device 0"; "exported": of an exported time line, which does not say
   std::int64_t place;  ///< of the record in its memory
   std::int64_t time;   ///< ns from the first event
   std::int64_t all = 0, parameters = 0, optimizer_state = 0, inputs = 0, temporaries = 0, activations = 0,
