@@ -5,19 +5,21 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "derive/growth/category_walk.h"
 #include "derive/work/op_args.h"
 #include "derive/work/work.h"
 #include "python/ask.h"
 #include "python/describe.h"
+#include "read/open.h"
 #include "record/events/function_averages.h"
 #include "record/events/function_events.h"
-#include "record/events/memory_blocks.h"
 #include "record/recording_file.h"
 #include "write/kineto.h"
 
@@ -155,19 +157,54 @@ void export_execution_trace(const nb::bytes& recording, const nb::bytes& output,
   if (auto error = write::execution_trace(from, to, process_groups)) throw Refusal("Error", error->text());
 }
 
+/// Blocks of memory in the order of their records. Times are ns since 1970; begin -1: from before the
+/// recording, end -1: not freed in it.
+class Blocks {
+ public:
+  Blocks(const trace::Trace& trace, const trace::Rank& rank) : rank_(rank), address_(trace, rank, "Addr") {
+    const derive::TensorDegrees degrees(trace, rank, {});
+    for (const derive::MemoryRecords& records : derive::memory_records(trace, rank))
+      add(records, judged_records(trace, rank, records, degrees).uses);
+  }
+  Columns columns;
+
+ private:
+  void add(const derive::MemoryRecords& records, const std::vector<derive::MemoryUse>& uses) {
+    constexpr std::uint32_t kNever = derive::MemoryRecords::kNever;
+    std::vector<bool> ends(records.size());
+    for (const std::uint32_t freed : records.freed)
+      if (freed != kNever) ends[freed] = true;
+    for (std::uint32_t i = 0; i < records.size(); ++i) {
+      const bool made = records.bytes[i] > 0;
+      if (!made && ends[i]) continue;
+      const std::uint32_t end = made ? records.freed[i] : i;
+      columns["begin_ns"].push_back(made ? time(records.row[i]) : -1);
+      columns["end_ns"].push_back(end == kNever ? -1 : time(records.row[end]));
+      columns["address"].push_back(address_.integer_or(records.row[i], 0));
+      columns["bytes"].push_back(std::abs(records.bytes[i]));
+      columns["device_type"].push_back(records.device.type);
+      columns["device_index"].push_back(records.device.id);
+      columns["use"].push_back(static_cast<std::int64_t>(uses[i]));
+    }
+  }
+  std::int64_t time(trace::Row row) const { return rank_.base_ns + rank_.events.start[row]; }
+
+  const trace::Rank& rank_;
+  const trace::ArgReader address_;
+};
+
 Columns memory_blocks(const nb::bytes& recording) {
-  const std::string path = path_of(recording);
+  const std::string paths[] = {path_of(recording)};
   const nb::gil_scoped_release unlocked;
-  const auto file = record::RecordingFile::open(path);
-  if (!file) throw Refusal("Error", file.error().text());
-  record::MemoryBlocks b = record::memory_blocks(file->recording());
-  return {{"begin_ns", std::move(b.begin_ns)},
-          {"end_ns", std::move(b.end_ns)},
-          {"address", std::move(b.address)},
-          {"bytes", std::move(b.bytes)},
-          {"device_type", std::move(b.device_type)},
-          {"device_index", std::move(b.device_index)},
-          {"use", std::move(b.use)}};
+  const auto trace = read::open(paths);
+  if (!trace) throw Refusal("Error", trace.error().text());
+  Columns out;
+  for (const char* column : {"begin_ns", "end_ns", "address", "bytes", "device_type", "device_index", "use"})
+    out[column];
+  for (const trace::Rank& rank : trace->ranks)
+    for (auto& [column, values] : Blocks(*trace, rank).columns)
+      out[column].insert(out[column].end(), values.begin(), values.end());
+  return out;
 }
 
 }  // namespace

@@ -37,6 +37,7 @@
   ENTRY(memory, checkpointing, "what gradient checkpointing of each module would save") \
   ENTRY(memory, memory_plan, "whether a larger batch, or another optimizer, would fit") \
   ENTRY(memory, memory_events, "allocated memory over time, the peak and who held it") \
+  ENTRY(memory, memory_categories, "memory for parameters, gradients, activations and so on") \
   ENTRY(memory, memory_summary, "what a memory snapshot says of each device, at its peak") \
   ENTRY(memory, memory_peak, "who held a device's memory at its peak, or at any event") \
   ENTRY(memory, memory_curve, "a device's memory over a snapshot's events") \

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <utility>
 
 #include "derive/phases.h"
+#include "derive/work/op_args.h"
 
 namespace stepscope::derive {
 namespace {
@@ -16,29 +19,59 @@ using trace::kNoRow;
 using trace::Row;
 
 constexpr Time kNever = std::numeric_limits<Time>::max();
+constexpr Interval kAlways{std::numeric_limits<Time>::min() / 2, std::numeric_limits<Time>::max() / 2};
 constexpr std::string_view kBackward = "autograd::engine::evaluate_function: ",
                            kOptimizer = "Optimizer.step#";
+
+/// Whether operators take tensors, as far as their arguments are recorded.
+class Takers {
+ public:
+  Takers(const trace::Trace& trace, const trace::Rank& rank)
+      : trace_(trace), dims_(trace, rank, "Input Dims"), types_(trace, rank, "Input type") {}
+
+  bool takes_none(Row op) {
+    const auto [found, added] = known_.try_emplace({dims_.id(op), types_.id(op)}, false);
+    if (added) {
+      const OpArgs args =
+          parse_op_args(trace_.text(found->first.first), trace_.text(found->first.second), {}, {});
+      found->second = args.has_types && std::ranges::none_of(args.args, [](const Arg& arg) {
+                        return arg.kind == ArgKind::tensor || arg.kind == ArgKind::tensor_list;
+                      });
+    }
+    return found->second;
+  }
+
+ private:
+  const trace::Trace& trace_;
+  const trace::ArgReader dims_, types_;
+  std::map<std::pair<trace::StringId, trace::StringId>, bool> known_;
+};
 
 class Uses {
  public:
   Uses(const trace::Trace& trace, const trace::Rank& rank)
-      : trace_(trace), rank_(rank), roles_(trace.strings.size(), Role::unseen) {
+      : trace_(trace),
+        rank_(rank),
+        roles_(trace.strings.size(), Role::unseen),
+        takers_(trace, rank),
+        phases_(phase_times(trace, rank, kAlways)),
+        phase_at_(phases_) {
     for (const Row row : rank.host_rows())
       if (is_host_range(rank.events.kind[row]) && role_of(row) == Role::optimizer)
         steps_.push_back({rank.events.start[row], rank.events.end[row]});
     std::ranges::sort(steps_, {}, &Interval::begin);
-    const PhaseTimes phases = phase_times(
-        trace, rank, {std::numeric_limits<Time>::min() / 2, std::numeric_limits<Time>::max() / 2});
-    const auto passes = phases[static_cast<std::size_t>(Phase::backward)].parts();
+    const auto passes = phases_[static_cast<std::size_t>(Phase::backward)].parts();
     passes_.assign(passes.begin(), passes.end());
   }
 
   MemoryUse of(Row range, Time at, Time freed, bool is_parameter) {
     Time op_end = -1, step_end = -1;
     Role place = Role::other;
+    Row outermost = kNoRow;  // operator
     for (Row row = range; row != kNoRow; row = rank_.events.parent[row]) {
       const Role role = role_of(row);
       if (role == Role::op || role == Role::backward) op_end = rank_.events.end[row];
+      if (role == Role::op) outermost = row;
       if (role == Role::optimizer) step_end = rank_.events.end[row];
       place = std::max(place, role);
     }
@@ -52,7 +85,8 @@ class Uses {
     }
     if (place != Role::op) return MemoryUse::unknown;
     if (is_parameter && freed == kNever) return MemoryUse::parameter;
-    return steps_within(at, freed) < 2 ? MemoryUse::activation : MemoryUse::unknown;
+    if (steps_within(at, freed) >= 2) return MemoryUse::unknown;
+    return makes_input(outermost, at) ? MemoryUse::input : MemoryUse::activation;
   }
 
  private:
@@ -71,6 +105,16 @@ class Uses {
     return role;
   }
 
+  /// Whether what an operator makes is no result of the model: it takes no tensor, or copies one outside of
+  /// the forward pass.
+  bool makes_input(Row op, Time at) {
+    if (takers_.takes_none(op)) return true;
+    const Phase phase = phase_at_(at);
+    const std::string_view name = trace_.name(rank_, op);
+    return (phase == Phase::other || phase == Phase::data) &&
+           (name == "aten::to" || name == "aten::_to_copy" || name == "aten::pin_memory");
+  }
+
   /// End of the backward pass at `at`; -1 outside passes.
   Time pass_end(Time at) const {
     const auto after = std::ranges::upper_bound(passes_, at, {}, &Interval::begin);
@@ -87,6 +131,9 @@ class Uses {
   const trace::Trace& trace_;
   const trace::Rank& rank_;
   std::vector<Role> roles_;  // by name
+  Takers takers_;
+  const PhaseTimes phases_;
+  const PhaseAt phase_at_;
   std::vector<Interval> steps_, passes_;
 };
 

@@ -14,12 +14,14 @@ namespace stepscope::derive {
 enum class MemoryUse : std::uint8_t {
   parameter,        ///< allocated outside passes and steps with the shape of a parameter, never freed
   optimizer_state,  ///< allocated in an optimizer's step, still alive after it
-  input,            ///< allocated by a data loader
+  input,            ///< allocated by a data loader, by an operator of the forward pass that takes no tensor,
+                    ///< or by a copy before that pass
   temporary,        ///< freed before the end of the outermost operator around its allocation
   activation,       ///< allocated by an operator of the forward pass, still alive after it
   gradient,         ///< allocated in a backward pass, still alive after it
   autograd_detail,  ///< allocated in a backward pass and freed in it
-  unknown           ///< allocated outside operators, or lived through two optimizer steps
+  unknown           ///< allocated outside operators, or by one of the forward pass and still alive two
+                    ///< optimizer steps later
 };
 inline constexpr std::size_t kMemoryUses = 8;
 std::string_view name_of(MemoryUse use);

@@ -172,6 +172,7 @@ struct ParsedFile {
   std::vector<Batch> batches;
   std::vector<Vocabulary> words;
   std::shared_ptr<trace::Snapshot> snapshot;  ///< of its allocator, with ids of words[0]; may be null
+  std::shared_ptr<const trace::MemoryTimeline> memory_timeline{};  ///< may be null
 };
 
 /// Appends the file as a rank of `trace`: remaps ids in block order (so that the thread count changes

@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "read/execution_trace/execution_trace.h"
 #include "read/foreign.h"
+#include "read/memory_timeline/memory_timeline.h"
 #include "read/merged/file.h"
 #include "read/merged/restore.h"
 #include "read/recording_text.h"
@@ -201,6 +202,13 @@ Result<Parsed> parse_file(const std::string& path, const KinetoOptions& options)
         path};
   if (is_execution_trace(head)) return execution_trace_alone(path == "-" ? "standard input" : path);
   if (const auto error = foreign_error(head, path)) return *error;
+  if (is_memory_timeline(head)) {
+    auto file = parse_memory_timeline(path, **source);
+    if (!file) return file.error();
+    Parsed parsed;
+    parsed.files.push_back(std::move(*file));
+    return parsed;
+  }
   if (is_pickle(head) || is_snapshot(head)) {
     auto file = parse_snapshot(path, **source, head, options.progress);
     if (!file) return file.error();

@@ -7,6 +7,7 @@
 #include "base/byte_source.h"
 #include "read/blocks.h"
 #include "read/execution_trace/execution_trace.h"
+#include "read/memory_timeline/memory_timeline.h"
 #include "read/merged/file.h"
 #include "read/rank_numbers.h"
 #include "read/snapshot/snapshot.h"
@@ -36,7 +37,7 @@ bool is_other_json(std::string_view head) {
   constexpr std::string_view kMembers[] = {"\"traceEvents\"",     "\"ph\"",
                                            "\"schemaVersion\"",   "\"deviceProperties\"",
                                            "\"distributedInfo\"", "\"stepscope.merge\""};
-  return !is_execution_trace(head) && !is_snapshot(head) &&
+  return !is_execution_trace(head) && !is_snapshot(head) && !is_memory_timeline(head) &&
          std::ranges::none_of(
              kMembers, [&](std::string_view member) { return head.find(member) != std::string_view::npos; });
 }

@@ -10,6 +10,7 @@
 #include "read/execution_trace/execution_trace.h"
 #include "read/execution_trace/link_execution_trace.h"
 #include "read/files.h"
+#include "read/memory_timeline/memory_timeline.h"
 #include "read/not_recorded.h"
 #include "read/rank_numbers.h"
 #include "read/runs.h"
@@ -82,6 +83,7 @@ Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions&
   if (trace.ranks.empty() && !is_enough) return execution_trace_alone(execution_traces.front());
   trace.unread = std::move(unread);
   attach_snapshots(trace);
+  attach_memory_timelines(trace);
   if (left_out > 0) trace.notes.push_back(note_left_out(left_out));
   if (options.ranks.empty())
     if (auto error = choose_run(trace, options.run)) return *std::move(error);

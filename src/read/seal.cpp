@@ -359,6 +359,7 @@ void seal(trace::Trace& trace, ParsedFile file, unsigned threads) {
     renumber(*file.snapshot, words[0].strings, trace.strings);
     rank.snapshot = std::move(file.snapshot);
   }
+  rank.memory_timeline = std::move(file.memory_timeline);
   trace.ranks.push_back(std::move(rank));
 }
 

@@ -3,7 +3,6 @@
 
 #include "record/events/execution_trace.h"
 #include "record/events/function_averages.h"
-#include "record/events/memory_blocks.h"
 #include "record/text/kineto_text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -13,7 +12,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   write_kineto(*recording, [](std::string_view) { return true; });
   const Recording* const all[] = {&*recording};
   write_execution_trace(*recording, "", [](std::string_view) { return true; });
-  memory_blocks(*recording);
   function_averages(function_events(all), {}, {.by_shapes = true, .stack_depth = 2, .by_overload = true});
   return 0;
 }

@@ -18,6 +18,7 @@
 
 namespace stepscope::trace {
 
+struct MemoryTimeline;
 struct Snapshot;
 
 /// One time line of the file: a host thread, a device stream, or another track of the file.
@@ -152,7 +153,8 @@ struct Rank {
   std::int64_t last_end =
       kNoTime;          ///< end of the last row of a host thread, else of any; kNoTime without rows
   std::string process;  ///< process id of the first track
-  std::shared_ptr<const Snapshot> snapshot;  ///< of its memory allocator; null if there is none
+  std::shared_ptr<const Snapshot> snapshot;               ///< of its memory allocator; null if there is none
+  std::shared_ptr<const MemoryTimeline> memory_timeline;  ///< that torch.profiler exported; null without one
   Reading reading;
 
   /// Host tracks come first, so device rows are at the end.

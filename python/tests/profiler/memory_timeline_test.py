@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+import stepscope
 from made_recording import MEMORY_FLAG, USER, MadeThread, write
 
 from stepscope.profiler import ProfilerError, _memory_timeline, profile
@@ -165,6 +166,57 @@ def test_a_training_beside_pytorchs(tmp_path):
     ours, theirs = (sums_of(tmp_path, whose)[1][-1] for whose in ("ours", "theirs"))
     lasting = [1 + PARAMETER, 1 + STATE, 1 + GRADIENT]
     assert [ours[use] for use in lasting] == [theirs[use] for use in lasting] == [PARAMETERS] * 3
+
+
+TRANSFORMER = """
+import sys, torch
+from torch.profiler import profile
+from torch.profiler._memory_profiler import MemoryProfileTimeline
+torch.manual_seed(0)
+torch.set_num_threads(1)
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.tokens = torch.nn.Embedding(500, 48)
+        self.layer = torch.nn.TransformerEncoderLayer(48, 4, 100, batch_first=True)
+        self.head = torch.nn.Linear(48, 500)
+    def forward(self, tokens):
+        return self.head(self.layer(self.tokens(tokens)))
+with profile(activities=[torch.profiler.ProfilerActivity.CPU], record_shapes=True, profile_memory=True, with_stack=True) as prof:
+    model = Model()
+    optimizer = torch.optim.AdamW(model.parameters())
+    for _ in range(2):
+        optimizer.zero_grad()
+        tokens = torch.randint(0, 500, (5, 40))
+        torch.nn.functional.cross_entropy(model(tokens).flatten(0, 1), tokens.flatten()).backward()
+        optimizer.step()
+prof.export_chrome_trace(sys.argv[1])
+timeline = MemoryProfileTimeline(prof._memory_profile())
+timeline.export_memory_timeline_raw(sys.argv[2], "cpu")
+timeline.export_memory_timeline(sys.argv[3], "cpu")
+print(4 * sum(parameter.numel() for parameter in model.parameters()))
+"""
+
+
+def test_categories_of_a_trace_and_of_pytorchs_file(tmp_path):
+    """What our rules make of the trace's records is what PyTorch's make of its tensors, at the peak in the backward pass."""
+    torch = pytest.importorskip("torch", reason="needs PyTorch")
+    if tuple(int(part) for part in torch.__version__.split(".")[:2]) < (2, 4):
+        pytest.skip(f"PyTorch {torch.__version__} has no such timeline, or another")
+    trace, raw, sums = (str(tmp_path / name) for name in ("trace.json", "memory.raw.json", "memory.json"))
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", TRANSFORMER, trace, raw, sums], capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    ours, theirs, from_sums = (at_peak(path) for path in (trace, raw, sums))
+    assert theirs == from_sums
+    assert ours == theirs
+    assert ours["parameters"] == int(done.stdout) and ours["optimizer state"] >= 2 * ours["parameters"]
+
+
+def at_peak(path):
+    table = stepscope.open(path).analyze("memory_categories").tables[0]
+    return {name: size for name, size in zip(table["category"].to_list(), table["bytes"].to_list()) if size > 0}
 
 
 def test_tensors_without_storage_are_counted(recwarn):

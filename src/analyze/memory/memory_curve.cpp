@@ -7,6 +7,7 @@
 #include "analyze/memory/chosen_records.h"
 #include "analyze/memory/memory_instants.h"
 #include "analyze/memory/replayed_snapshots.h"
+#include "analyze/memory/thinned.h"
 #include "report/sheet.h"
 #include "report/statistics.h"
 
@@ -14,61 +15,14 @@ namespace stepscope::analyze {
 namespace {
 
 using derive::AllocatorReplay;
-using derive::MemoryLevels;
 using report::Role;
 using report::Tag;
 using report::Unit;
 
-/// Some instants of a device: the first and the last, the highest of each level, and of every run of instants
-/// the lowest and the highest of `requested`.
-class Thinned {
- public:
-  /// `at`: the first instant.
-  Thinned(const MemoryAfterEvent& at, std::int64_t instants, std::int64_t most)
-      : instants_(instants),
-        runs_(instants <= most ? instants : std::max<std::int64_t>(1, (most - kKeptOfAll) / 2)),
-        kept_{at},
-        low_(at),
-        high_(at),
-        highest_{at, at, at} {}
-
-  void add(const MemoryAfterEvent& at) {
-    const std::int64_t run = (at.event + 1) * runs_ / instants_;
-    if (run != run_) end_run();
-    if (run != run_ || at.requested < low_.requested) low_ = at;
-    if (run != run_ || at.requested > high_.requested) high_ = at;
-    run_ = run;
-    for (std::size_t i = 0; i < std::size(kOthers); ++i)
-      if (at.*kOthers[i] > highest_[i].*kOthers[i]) highest_[i] = at;
-    last_ = at;
-  }
-
-  std::vector<MemoryAfterEvent> finish() {
-    end_run();
-    kept_.insert(kept_.end(), std::begin(highest_), std::end(highest_));
-    kept_.push_back(last_);
-    std::ranges::sort(kept_, {}, &MemoryAfterEvent::event);
-    const auto same = std::ranges::unique(kept_, {}, &MemoryAfterEvent::event);
-    kept_.erase(same.begin(), same.end());
-    return std::move(kept_);
-  }
-
- private:
-  static constexpr std::int64_t MemoryLevels::* kOthers[] = {&MemoryLevels::reserved, &MemoryLevels::rounded,
-                                                             &MemoryLevels::pending};
-  static constexpr std::int64_t kKeptOfAll = 2 + std::size(kOthers);
-
-  void end_run() {
-    kept_.push_back(low_);
-    kept_.push_back(high_);
-  }
-
-  const std::int64_t instants_, runs_;
-  std::vector<MemoryAfterEvent> kept_;
-  std::int64_t run_ = 0;
-  MemoryAfterEvent low_, high_, last_;
-  MemoryAfterEvent highest_[std::size(kOthers)];
-};
+const ThinnedBy<MemoryAfterEvent> kThinnedByLevel{
+    &MemoryAfterEvent::event,
+    &MemoryAfterEvent::requested,
+    {&MemoryAfterEvent::reserved, &MemoryAfterEvent::rounded, &MemoryAfterEvent::pending}};
 
 void add_points(std::vector<MemoryAfterEvent>& out, const trace::Rank& rank, const AllocatorReplay& replay,
                 std::int64_t most) {
@@ -78,7 +32,7 @@ void add_points(std::vector<MemoryAfterEvent>& out, const trace::Rank& rank, con
     const std::int64_t time = time_of(replay, events == 0 ? -1 : std::max<std::int64_t>(walk.event(), 0));
     return MemoryAfterEvent{walk.now(), rank.rank, replay.device().number, walk.event(), time};
   };
-  Thinned points(now(), events + 1, most);
+  Thinned points(kThinnedByLevel, now(), events + 1, most);
   do points.add(now());
   while (walk.next());
   std::ranges::move(points.finish(), std::back_inserter(out));

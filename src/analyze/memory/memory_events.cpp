@@ -247,15 +247,19 @@ const report::Sheet<StepMemory> kStepSheet{"Memory of each step",
 struct Missing {
   bool totals = false, addresses = false;
   bool snapshot = false;    ///< there is a memory snapshot
+  bool timeline = false;    ///< there is an exported memory time line
   std::int64_t absurd = 0;  ///< records left out
 };
 
 void add_notes(MemoryEvents& of, const Missing& missing) {
   if (of.peaks.empty())
-    of.notes.emplace_back(missing.snapshot ? "No memory event of the profiler is recorded, but a memory "
-                                             "snapshot: memory_peak, memory_curve, "
-                                             "leaks and oom answer from it."
-                                           : "No memory event is recorded. Record with profile_memory=True.");
+    of.notes.emplace_back(missing.timeline ? "No memory event is recorded, but an exported memory time line: "
+                                             "memory_categories answers from it."
+                          : missing.snapshot
+                              ? "No memory event of the profiler is recorded, but a memory "
+                                "snapshot: memory_peak, memory_curve, "
+                                "leaks and oom answer from it."
+                              : "No memory event is recorded. Record with profile_memory=True.");
   if (missing.totals)
     of.notes.emplace_back(
         "Totals are not recorded (PyTorch before 1.11): the curve and the peak are the change since the "
@@ -297,6 +301,8 @@ MemoryEvents memory_events_of(const trace::Trace& trace, const StepChoice& choic
   }
   missing.snapshot =
       std::ranges::any_of(trace.ranks, [](const trace::Rank& rank) { return rank.snapshot != nullptr; });
+  missing.timeline = std::ranges::any_of(
+      trace.ranks, [](const trace::Rank& rank) { return rank.memory_timeline != nullptr; });
   add_notes(of, missing);
   return of;
 }

@@ -11,6 +11,7 @@
 #include "analyze/list.h"
 #include "analyze/memory/op_memory.h"
 #include "base/text.h"
+#include "derive/growth/category_walk.h"
 #include "derive/growth/held_before.h"
 #include "derive/roof/peaks.h"
 #include "report/sheet.h"
@@ -147,10 +148,7 @@ class Planner {
       note(
           "Batches of 1 do not show what grows with the batch. Record with batches of at least 2, best of a "
           "number that is no size in the model, such as 3 or 7.");
-    std::vector<AllocationGrowth> growth = allocation_growth(trace, rank, records, degrees);
-    std::vector<bool> is_parameter(growth.size());
-    for (std::size_t i = 0; i < growth.size(); ++i) is_parameter[i] = growth[i].is_parameter;
-    const std::vector<MemoryUse> uses = memory_uses(trace, rank, records, is_parameter);
+    auto [growth, uses] = judged_records(trace, rank, records, degrees);
     settle_by_use(growth, uses);
     const derive::Trained trained = derive::trained_parameters(trace, rank);
     const derive::HeldBefore before = held_before(records, growth, uses, trained);

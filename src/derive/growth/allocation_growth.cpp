@@ -293,7 +293,7 @@ void settle_by_use(std::vector<AllocationGrowth>& growth, const std::vector<Memo
     if (of.in_optimizer || use == MemoryUse::gradient || use == MemoryUse::optimizer_state ||
         use == MemoryUse::parameter)
       of.degree.high.batch = of.degree.low.batch;
-    else if (use == MemoryUse::activation || use == MemoryUse::autograd_detail)
+    else if (use == MemoryUse::activation || use == MemoryUse::input || use == MemoryUse::autograd_detail)
       of.degree.low.batch = of.degree.high.batch;
   }
 }

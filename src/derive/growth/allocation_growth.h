@@ -26,8 +26,8 @@ std::vector<AllocationGrowth> allocation_growth(const trace::Trace& trace, const
                                                 const MemoryRecords& records, const TensorDegrees& degrees);
 
 /// Closes ranges that are open because data and a parameter may have the same shape: what an optimizer made,
-/// and what survives a backward pass, is a parameter's; what is kept for the backward pass or freed in it is
-/// data.
+/// and what survives a backward pass, is a parameter's; what is an input, or kept for the backward pass or
+/// freed in it, is data.
 void settle_by_use(std::vector<AllocationGrowth>& growth, const std::vector<MemoryUse>& uses);
 
 }  // namespace stepscope::derive

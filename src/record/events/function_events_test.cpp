@@ -8,7 +8,6 @@
 #include "record/device/format.h"
 #include "record/events/execution_trace.h"
 #include "record/events/function_averages.h"
-#include "record/events/memory_blocks.h"
 #include "record/signature.h"
 
 namespace stepscope::record {
@@ -390,7 +389,6 @@ TEST(FunctionEvents, NothingInTheFileIsBelieved) {
     const auto recording = Recording::open(file);
     if (!recording) continue;
     write_execution_trace(*recording, "", [](std::string_view) { return true; });
-    (void)memory_blocks(*recording);
   }
 }
 
