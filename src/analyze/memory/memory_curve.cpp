@@ -87,35 +87,37 @@ void add_points(std::vector<MemoryAfterEvent>& out, const trace::Rank& rank, con
   std::ranges::move(points.finish(), std::back_inserter(out));
 }
 
-/// Which places have a curve of their own: those that hold most at the peak.
+/// The places that have a curve of their own: those that hold most at any instant.
 struct Curves {
   std::vector<std::string> names;
   derive::GroupsOfStacks of_stacks;
 };
 
 Curves curves_of(AllocationPlaces places, const AllocatorReplay& replay) {
+  derive::GroupsOfStacks groups;
   for (trace::StackId stack = 0; stack < places.stacks(); ++stack)
-    for (const bool before : {false, true}) places.number_of(stack, before);
-  std::vector<std::int64_t> at_peak(places.names().size());
+    groups.push_back({static_cast<std::uint32_t>(places.number_of(stack, false)),
+                      static_cast<std::uint32_t>(places.number_of(stack, true))});
+  const std::vector<std::string>& names = places.names();
+  const std::vector<std::int64_t> most = group_peaks(replay, groups, names.size());
+  std::vector<std::int64_t> at_peak(names.size());
   for (const derive::Allocation& of : replay.live_at(replay.peak_event))
-    report::add_to(at_peak[places.number_of(of.stack, of.event == derive::kNoEvent)], of.bytes);
-  std::vector<std::size_t> order(at_peak.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
-    return std::tie(at_peak[b], places.names()[a]) < std::tie(at_peak[a], places.names()[b]);
-  });
+    report::add_to(at_peak[groups[of.stack][of.event == derive::kNoEvent]], of.bytes);
+  std::vector<std::uint32_t> order(names.size());
+  std::iota(order.begin(), order.end(), std::uint32_t{0});
+  std::ranges::sort(order, {},
+                    [&](std::uint32_t i) { return std::tuple(-most[i], std::string_view(names[i])); });
+  order.resize(std::min(order.size(), kCurvePlaces));
+  std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::uint32_t i) { return at_peak[i]; });
+  std::vector<std::uint32_t> curve_of(names.size(), static_cast<std::uint32_t>(order.size()));
   Curves curves;
-  std::vector<std::uint32_t> curve_of(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    if (i < kCurvePlaces) curves.names.push_back(places.names()[order[i]]);
-    curve_of[order[i]] = static_cast<std::uint32_t>(std::min(i, kCurvePlaces));
+  for (const std::uint32_t place : order) {
+    curve_of[place] = static_cast<std::uint32_t>(curves.names.size());
+    curves.names.push_back(names[place]);
   }
   curves.names.emplace_back(kOtherPlaces);
-  for (auto& of : curve_of)
-    of = std::min<std::uint32_t>(of, static_cast<std::uint32_t>(curves.names.size() - 1));
-  for (trace::StackId stack = 0; stack < places.stacks(); ++stack)
-    curves.of_stacks.push_back(
-        {curve_of[places.number_of(stack, false)], curve_of[places.number_of(stack, true)]});
+  for (const auto& [recorded, before] : groups)
+    curves.of_stacks.push_back({curve_of[recorded], curve_of[before]});
   return curves;
 }
 

@@ -27,7 +27,7 @@ const ABSENT: Record<string, Absent> = {
   memory_peak: { fact: 'No memory was held.', remedy: '' },
   leaks: { fact: 'No memory is seen to grow from step to step.', remedy: '' },
   oom: { fact: 'Allocations that failed.', remedy: '' },
-  memory_curve: { fact: 'Memory after each event of the allocator.', remedy: '' },
+  memory_curve: { fact: 'No memory snapshot is open.', remedy: '' },
   fragmentation: { fact: 'Free memory that the allocator holds.', remedy: '' },
   churn: { fact: 'Segments taken from the device and returned, step by step.', remedy: '' },
   memory_segments: { fact: 'Segments at the end, and what is free in each.', remedy: '' },
