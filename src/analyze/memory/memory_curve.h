@@ -50,7 +50,7 @@ inline constexpr std::int64_t kSnapshotPoints = 400;
 inline constexpr std::size_t kCurvePlaces = 8;
 inline constexpr std::string_view kOtherPlaces = "other places";
 
-/// `points`: max points of each device's curve. The kCurvePlaces places that hold most at the peak have a
+/// `points`: max points of each device's curve. The kCurvePlaces places that hold most at any instant have a
 /// curve of their own.
 MemoryCurve memory_curve_of(const Derived& derived, std::int64_t points = kSnapshotPoints,
                             HeldBy by = HeldBy::function);
