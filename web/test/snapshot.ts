@@ -78,6 +78,19 @@ describe.each(OPENED)('a snapshot from %s', (where, open) => {
   });
 });
 
+test('the address map has every range of every segment', async () => {
+  const { page, errors } = await openPage(browser, site, '/memory?tab=memory_state');
+  const ranges = rowsWith(printed('memory_state'), { segment: '', offset: 'bytes', size: 'bytes', state: '' });
+  const sum = (name: string) => ranges.reduce((all, row) => all + Number(row[name]), 0);
+  expect(await page.locator('#page main h1').innerText()).toContain(`${bytes(sum('free'))} of ${bytes(sum('size'))} in segments is free`);
+  expect(await page.locator('.map svg').count()).toBe(new Set(ranges.map((row) => row.segment)).size);
+  expect(await page.locator('.map rect').count()).toBe(ranges.filter((row) => row.state !== 'free').length);
+  expect(await page.locator('.map rect title').first().textContent()).toMatch(/, (used|mixed|pending): [\d.]+ [KMG]iB of [\d.]+ [KMG]iB$/);
+  expect(await violationsInModes(page, 'snapshot_map')).toEqual([]);
+  expect(errors).toEqual([]);
+  await page.close();
+});
+
 /** How many colours the chart has, in a coarse raster. */
 const inkIn = (page: Page) => chart(page).locator('canvas').evaluate((canvas: HTMLCanvasElement) => {
   const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
@@ -141,5 +154,33 @@ test('a report file has the list of its own two instants, and says where others 
   await settled(page);
   expect(await page.locator('.failure').innerText()).toMatch(/This file holds no answer for these two instants\.\s+`stepscope serve .*` shows all\./);
   expect([errors, foreign]).toEqual([[], []]);
+  await page.close();
+});
+
+test('zooming in shows more instants, and all can be shown again', async () => {
+  const { page, errors } = await openPage(browser, site, '/memory');
+  const words = () => page.locator('.flame-words').innerText();
+  const eventIn = async () => Number(/After event ([\d,]+)/.exec(await words())![1]!.replaceAll(',', ''));
+  await chart(page).focus();
+  for (const key of ['Home', 'PageDown', 'PageDown', 'PageDown', 'PageDown', '+']) await page.keyboard.press(key);
+  await settled(page);
+  const [from, to] = /[?&]t=(-?\d+),(\d+)/.exec(page.url())!.slice(1).map(Number) as [number, number];
+  const whole = rowsWith(printed('memory_curve'), { event: '', requested: 'bytes', pending: 'bytes' }).filter(({ event }) => Number(event) >= from && Number(event) <= to);
+  const part = rowsWith(printed('memory_curve', '--since', String(from), '--until', String(to)), { event: '', requested: 'bytes', pending: 'bytes' });
+  expect(part.length).toBeGreaterThan(2 * whole.length);
+  await page.keyboard.press('Home');
+  expect(await eventIn()).toBe(from);
+  for (let i = 1; i < 4; ++i) {
+    await page.keyboard.press('ArrowRight');
+    expect(await eventIn()).toBe(part[i]!.event);
+    expect(await words()).toContain(`${bytes(number(part[i]!.requested))} requested`);
+  }
+  await page.getByRole('button', { name: 'Show all' }).click();
+  await settled(page);
+  expect(page.url()).not.toContain('t=');
+  await chart(page).focus();
+  await page.keyboard.press('End');
+  expect(await eventIn()).toBe(6329);
+  expect(errors).toEqual([]);
   await page.close();
 });

@@ -28,7 +28,8 @@ class Thinned {
  public:
   /// `at`: the first instant.
   Thinned(const MemoryAfterEvent& at, std::int64_t instants, std::int64_t most)
-      : instants_(instants),
+      : first_(at.event),
+        instants_(instants),
         runs_(instants <= most ? instants : std::max<std::int64_t>(1, (most - kKeptOfAll) / 2)),
         kept_{at},
         low_(at),
@@ -36,7 +37,7 @@ class Thinned {
         highest_{at, at, at} {}
 
   void add(const MemoryAfterEvent& at) {
-    const std::int64_t run = (at.event + 1) * runs_ / instants_;
+    const std::int64_t run = (at.event - first_) * runs_ / instants_;
     if (run != run_) end_run();
     if (run != run_ || at.requested < low_.requested) low_ = at;
     if (run != run_ || at.requested > high_.requested) high_ = at;
@@ -66,24 +67,26 @@ class Thinned {
     kept_.push_back(high_);
   }
 
-  const std::int64_t instants_, runs_;
+  const std::int64_t first_, instants_, runs_;
   std::vector<MemoryAfterEvent> kept_;
   std::int64_t run_ = 0;
   MemoryAfterEvent low_, high_, last_;
   MemoryAfterEvent highest_[std::size(kOthers)];
 };
 
+/// From the event `first` to the event `last`.
 void add_points(std::vector<MemoryAfterEvent>& out, const trace::Rank& rank, const AllocatorReplay& replay,
-                std::int64_t most) {
+                std::int64_t first, std::int64_t last, std::int64_t most) {
   derive::LevelWalk walk(replay);
   const std::int64_t events = replay.device().events.count();
   const auto now = [&] {
     const std::int64_t time = time_of(replay, events == 0 ? -1 : std::max<std::int64_t>(walk.event(), 0));
     return MemoryAfterEvent{walk.now(), rank.rank, replay.device().number, walk.event(), time};
   };
-  Thinned points(now(), events + 1, most);
+  while (walk.event() < first) walk.next();
+  Thinned points(now(), last - first + 1, most);
   do points.add(now());
-  while (walk.next());
+  while (walk.event() < last && walk.next());
   std::ranges::move(points.finish(), std::back_inserter(out));
 }
 
@@ -240,18 +243,26 @@ report::Table curve_table(report::Table table) {
 constexpr report::ParamSpec kMemoryCurveParams[] = {
     {"points", report::ParamSpec::Type::integer, "400", "",
      "max points of each device's curve; lows and highs are kept"},
+    {"since", report::ParamSpec::Type::text, "start", "",
+     "the first instant: peak, start, end, oom, or an event's number (what holds after it)"},
+    {"until", report::ParamSpec::Type::text, "end", "", "the last instant, named as in --since"},
     kHeldByParam};
 
 }  // namespace
 
-MemoryCurve memory_curve_of(const Derived& derived, std::int64_t points, HeldBy by) {
+MemoryCurve memory_curve_of(const Derived& derived, std::int64_t points, HeldBy by, std::string_view since,
+                            std::string_view until) {
   MemoryCurve of;
   const trace::Trace& trace = derived.trace();
   const std::int64_t most = std::clamp<std::int64_t>(points, 1, 10'000'000);
   for_each_replay(derived, of.notes, [&](const trace::Rank& rank, std::size_t device) {
     const AllocatorReplay& replay = replays_of(derived, rank)[device];
+    const auto one = instant_of(rank, replay, since, of.notes),
+               other = instant_of(rank, replay, until, of.notes);
+    if (!one || !other) return;
+    const auto [first, last] = std::minmax(one->event, other->event);
     const std::size_t before = of.points.size();
-    add_points(of.points, rank, replay, most);
+    add_points(of.points, rank, replay, first, last, most);
     add_places(of.places, {trace, *rank.snapshot, by}, replay, std::span(of.points).subspan(before));
     add_marks(of, rank, replay);
     add_categories(of.categories, trace, rank, replay);
@@ -262,7 +273,8 @@ MemoryCurve memory_curve_of(const Derived& derived, std::int64_t points, HeldBy 
 constinit const About memory_curve_about = {kMemoryCurveParams};
 
 report::Report memory_curve(const Derived& derived, const report::Params& params) {
-  MemoryCurve of = memory_curve_of(derived, params.integer("points", kSnapshotPoints), held_by(params));
+  MemoryCurve of = memory_curve_of(derived, params.integer("points", kSnapshotPoints), held_by(params),
+                                   params.text("since", "start"), params.text("until", "end"));
   const bool several = derived.trace().several();
   report::Report report{
       "memory_curve",

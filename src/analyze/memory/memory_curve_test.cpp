@@ -90,6 +90,23 @@ TEST(MemoryCurve, ByPlace) {
   EXPECT_EQ(cells(marks, "asked"), (Cells{"-", "9000"}));
 }
 
+TEST(MemoryCurve, APartHasItsOwnPoints) {
+  const trace::Trace trace = test::open_json(snapshot(by_hand(true)));
+  const auto part = [&](const char* since, const char* until, const char* points) {
+    return test::answer("memory_curve", trace,
+                        test::params({{"since", since}, {"until", until}, {"points", points}}));
+  };
+  const report::Table curve = part("2", "6", "400").tables[0];
+  EXPECT_EQ(cells(curve, "event"), (Cells{"2", "3", "4", "5", "6"}));
+  EXPECT_EQ(cells(curve, "requested"), (Cells{"1500", "3500", "3000", "3300", "3300"}));
+  EXPECT_EQ(cells(curve, "time"), (Cells{"3000", "4000", "5000", "6000", "7000"}));
+  EXPECT_EQ(cells(part("6", "2", "400").tables[0], "event"), cells(curve, "event"));
+  EXPECT_EQ(cells(part("5", "end", "1").tables[0], "event"), (Cells{"5", "7", "8"}));
+  EXPECT_EQ(cells(part("4", "4", "400").tables[0], "event"), Cells{"4"});
+  EXPECT_EQ(cells(part("2", "6", "400").tables[2], "event"), Cells{"3"});
+  EXPECT_EQ(part("2", "9", "400").tables[0].rows(), 0u);
+}
+
 TEST(MemoryCurve, OverEventsWithoutTimes) {
   const report::Report report = test::answer("memory_curve", test::open_json(snapshot(by_hand(false))));
   EXPECT_EQ(cells(report.tables[0], "time")[3], "-");

@@ -12,18 +12,30 @@ import { Swatch } from './swatch.tsx';
 
 const FAMILIES = [6, 0, 9, 3, 4, 1, 7, 2]; // whose colours stand in for places
 const OTHER = PAINTS.length - 1;
-const MAX_PLACE = 40;
+export const MAX_PLACE = 40;
 const HEIGHT = 300;
 const NAMES: Record<string, string> = { oom: 'out of memory' };
 
 const bytes = (value: number | null | undefined) => formatValue(value, 'bytes');
-const familyOf = (i: number) => FAMILIES[i] ?? OTHER;
+export const familyOfPlace = (i: number) => FAMILIES[i] ?? OTHER;
 
-interface Props { held: Held; byTime: boolean; a: number; b: number; onPick: (event: number, isB: boolean) => void }
+interface Props {
+  held: Held;
+  byTime: boolean;
+  a: number;
+  b: number;
+  isPart: boolean;
+  onPick: (event: number, isB: boolean) => void;
+  /** The first and the last event in view. */
+  onZoom: (from: number, to: number) => void;
+}
 
-export function HeldChart({ held, byTime, a, b, onPick }: Props) {
-  const peak = instantOf(held, held.marks[0]?.event ?? -1);
-  const [at, setAt] = useState(peak);
+export function HeldChart({ held, byTime, a, b, isPart, onPick, onZoom }: Props) {
+  const top = held.marks[0]?.event ?? -1;
+  const peak = instantOf(held, top);
+  const [event, setEvent] = useState(top);
+  const at = instantOf(held, event); // of all instants, or of a part
+  const setAt = (instant: number) => setEvent(held.events[instant]!);
   const x = byTime ? held.times : held.events;
   const lines = useRef<[label: string, event: number, row: number][]>([]);
   lines.current = [...held.marks.map(({ name, event }, i): [string, number, number] => [NAMES[name] ?? name, event, i + 2]), ['A', a, 0], ['B', b, 1]];
@@ -31,6 +43,7 @@ export function HeldChart({ held, byTime, a, b, onPick }: Props) {
     let below = x.map(() => 0);
     return held.places.map(({ values }) => (below = below.map((sum, i) => sum + (values[i] ?? 0))));
   }, [held]);
+  const zoomed = (from: number, to: number) => onZoom(held.events[from]!, held.events[to]!);
   const [box, plot] = useChart((width) => {
     const paths = uPlot.paths.stepped!({ align: 1 });
     return [{
@@ -40,15 +53,17 @@ export function HeldChart({ held, byTime, a, b, onPick }: Props) {
       series: [
         {},
         { width: 1.5, dash: [6, 3], stroke: SURFACES[mode.value].text, points: { show: false }, paths },
-        ...sums.map((_, i): uPlot.Series => ({ width: 0, points: { show: false }, paths, fill: () => patternOf(familyOf(sums.length - 1 - i), mode.value) })),
+        ...sums.map((_, i): uPlot.Series => ({ width: 0, points: { show: false }, paths, fill: () => patternOf(familyOfPlace(sums.length - 1 - i), mode.value) })),
       ],
       hooks: {
+        setSelect: [(u) => zoomed(u.posToIdx(u.select.left), u.posToIdx(u.select.left + u.select.width))],
         setCursor: [({ cursor }) => setAt(cursor.idx ?? peak)],
-        draw: [(u) => { for (const [label, event, row] of lines.current) drawLine(u, label, x[instantOf(held, event)] ?? 0, row); }],
+        draw: [(u) => { for (const [label, event, row] of lines.current) drawLine(u, label, byTime ? x[instantOf(held, event)]! : event, row); }],
       },
     }, [x, held.reserved, ...[...sums].reverse()]]; // the highest first: each next one covers its lower part
   }, [held, byTime]);
   useEffect(() => plot.current?.redraw(false), [a, b]);
+  useEffect(() => { if (!isPart) plot.current?.setScale('x', { min: x[0]!, max: x.at(-1)! }); }, [isPart]);
   const move = (to: number) => {
     const next = Math.max(0, Math.min(x.length - 1, to));
     setAt(next);
@@ -57,6 +72,11 @@ export function HeldChart({ held, byTime, a, b, onPick }: Props) {
   const onKey = (event: KeyboardEvent) => {
     const to = { ArrowLeft: at - 1, ArrowRight: at + 1, PageUp: at - 20, PageDown: at + 20, Home: 0, End: x.length - 1, p: peak }[event.key];
     if (to !== undefined) move(to);
+    else if (event.key === '+') {
+      const [from, last] = [Math.max(0, at - (x.length >> 3)), Math.min(x.length - 1, at + (x.length >> 3))];
+      plot.current?.setScale('x', { min: x[from]!, max: x[last]! });
+      zoomed(from, last);
+    }
     else if (event.key === 'a' || event.key === 'b') onPick(held.events[at]!, event.key === 'b');
     else return;
     event.preventDefault();
@@ -64,22 +84,22 @@ export function HeldChart({ held, byTime, a, b, onPick }: Props) {
   };
   const time = held.times[at];
   const words = `${held.events[at]! < 0 ? 'Before the first event' : `After event ${formatValue(held.events[at], 'count')}`}${time === undefined ? '' : `, ${formatValue(time, 'ns')}`}`
-    + `${at === peak ? ', the peak' : ''}: ${bytes(held.requested[at])} requested, ${bytes(held.reserved[at])} reserved`;
+    + `${held.events[at] === top ? ', the peak' : ''}: ${bytes(held.requested[at])} requested, ${bytes(held.reserved[at])} reserved`;
   return (
     <>
       <p class="flame-words" aria-live="polite">{words}</p>
       <div class="chart picks" ref={box} tabIndex={0} role="application" onKeyDown={onKey}
-        aria-label={`Memory by place, ${held.of}. Arrow keys walk, P goes to the peak, A and B set the instants A and B. The tables have the numbers.`}
+        aria-label={`Memory by place, ${held.of}. Arrow keys walk, P goes to the peak, Plus zooms in, A and B set the instants A and B. The tables have the numbers.`}
         onClick={(event) => {
           const { left, right } = box.current!.querySelector('.u-over')!.getBoundingClientRect();
           if (event.clientX >= left && event.clientX <= right) onPick(held.events[plot.current!.posToIdx(event.clientX - left)]!, event.shiftKey);
         }} />
       <ul class="legend">
         {held.places.map(({ name, values }, i) => (
-          <li key={name} title={name}><Swatch family={familyOf(i)} /> {shortPlace(name, MAX_PLACE)} <b>{bytes(values[at])}</b></li>
+          <li key={name} title={name}><Swatch family={familyOfPlace(i)} /> {shortPlace(name, MAX_PLACE)} <b>{bytes(values[at])}</b></li>
         ))}
       </ul>
-      <p class="faint">Dashed: reserved. Click, or A, sets A; Shift and click, or B, sets B. Drag to zoom, double-click to see all.</p>
+      <p class="faint">Dashed: reserved. Click, or A, sets A; Shift and click, or B, sets B. Drag, or +, zooms in.</p>
     </>
   );
 }

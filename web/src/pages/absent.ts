@@ -25,6 +25,7 @@ const ABSENT: Record<string, Absent> = {
   memory_events: { fact: 'No memory event is recorded.', remedy: MEMORY },
   module_memory: { fact: 'No memory event of a module is recorded.', remedy: `${MEMORY} ${STACKS}` },
   memory_peak: { fact: 'No memory was held.', remedy: '' },
+  memory_state: { fact: 'No segment is known.', remedy: '' },
   leaks: { fact: 'No memory is seen to grow from step to step.', remedy: '' },
   oom: { fact: 'Allocations that failed.', remedy: '' },
   memory_curve: { fact: 'No memory snapshot is open.', remedy: '' },

@@ -49,6 +49,11 @@ test('a snapshot: the peak, who holds most of it, and what failed', () => {
     .toBe('Peak 1.00 GiB; a.py(1): f holds most of it, 50.0 %. An allocation of 2.00 GiB failed.');
 });
 
+test('an address map: what is free, and in how large a piece', () => {
+  const rows: Cell[][] = [['0x1', 30, 10, 6], ['0x1', 34, 0, 0], ['0x2', 64, 22, 22]];
+  expect(say('memory_state', table('segment size:bytes free:bytes largest_free:bytes', ...rows))).toBe('32 B of 128 B in segments is free; the largest piece is 22 B.');
+});
+
 test('stragglers: who, in what, and what it costs; or that nobody is', () => {
   const ranks = table('rank wait:ns transfer:ns total:ns', [0, 3e6, 0, 1e7], [1, 5e6, 0, 1e7], [2, 0, 0, 1e7]);
   const late = table('rank when part time:ns others_time:ns cost:ns', [2, 'every step', 'compute', 3.4e6, 4e5, 2.99e6]);

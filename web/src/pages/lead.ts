@@ -125,6 +125,11 @@ const memoryCurve: Sentence = (report) => {
     + (failed === undefined ? '.' : `. An allocation of ${bytes(number(failed.asked) ?? 0)} failed.`);
 };
 
+const memoryState: Sentence = (report) => {
+  const rows = rowsWith(report, { segment: '', size: 'bytes', free: 'bytes', largest_free: 'bytes' });
+  return rows.length === 0 ? null : `${bytes(sum(rows, 'free'))} of ${bytes(sum(rows, 'size'))} in segments is free; the largest piece is ${bytes(number(most(rows, 'largest_free').largest_free) ?? 0)}.`;
+};
+
 const leaks: Sentence = (report) => {
   const [row] = rowsWith(report, { place: '', growth: 'bytes', rising: 'share' });
   return row === undefined ? null : `${text(row.place)} grows most: ${bytes(number(row.growth) ?? 0)} per step.`;
@@ -370,7 +375,7 @@ const whatif: Sentence = (report) => {
 
 const SENTENCES: Record<string, Sentence> = {
   operators, kernels, modules, memory_events: memoryEvents, module_memory: moduleMemory,
-  memory_curve: memoryCurve, memory_peak: memoryPeak, leaks, stragglers, communication, collectives, pipeline,
+  memory_curve: memoryCurve, memory_peak: memoryPeak, memory_state: memoryState, leaks, stragglers, communication, collectives, pipeline,
   clock_alignment: clockAlignment, input_wait: inputWait, lines, python_stacks: pythonStacks, call_tree: callTree, idle, devices, ledger,
   launches, products, copies, kernel_sequences: kernelSequences, cupti_counters: cuptiCounters, synchronizations,
   user_annotations: userAnnotations, critical_path: criticalPath, steps, phases, host_time: hostTime, overview, whatif,

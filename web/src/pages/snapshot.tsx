@@ -7,6 +7,8 @@ import { heldOf, type Held } from '../figures/held.ts';
 import { HeldChart } from '../figures/held.tsx';
 import { Answer } from '../shell/answer.tsx';
 import { change, param, questionOf } from '../state/app.ts';
+import { formatSpan, parseSpan } from '../state/link.ts';
+import { load } from '../state/load.ts';
 import { TableCard } from '../table/card.tsx';
 import { formatValue } from '../words/units.ts';
 
@@ -23,12 +25,17 @@ function Device({ run, held }: { run: Run; held: Held }) {
   const asked = (param('marks') ?? '').split(',').map((one) => (/^-?\d+$/.test(one) ? Number(one) : null));
   const [a, b] = [asked[0] ?? -1, asked[1] ?? held.marks[0]?.event ?? -1];
   const options: Options = asked.some((one) => one !== null) ? { since: String(Math.min(a, b)), until: String(Math.max(a, b)) } : {};
+  const span = parseSpan(param('t'));
+  const { of, ask } = questionOf(run, 'memory_curve', span ? { since: String(span.from), until: String(span.to) } : undefined);
+  const detail = useMemo(() => load(of, ask), [of]).value;
+  const part = useMemo(() => (detail.state === 'ok' ? heldOf(detail.value).find((one) => one.of === held.of) : undefined), [detail]);
   return (
     <>
       <section class="card figure" aria-label="Memory by place">
         <header>
           <h2>Requested memory, by place</h2>
           <span class="grow" />
+          {span && <button type="button" onClick={() => change({ t: undefined })}>Show all</button>}
           {held.times.length > 0 && (
             <span class="segments" role="group" aria-label="Axis">
               <button type="button" aria-pressed={!byTime} onClick={() => change({ axis: undefined })}>Events</button>
@@ -36,7 +43,7 @@ function Device({ run, held }: { run: Run; held: Held }) {
             </span>
           )}
         </header>
-        <HeldChart held={held} byTime={byTime} a={Math.min(a, b)} b={Math.max(a, b)} onPick={(event, isB) => change({ marks: isB ? `${a},${event}` : `${event},${b}` })} />
+        <HeldChart held={part ?? held} byTime={byTime} isPart={span !== null} onZoom={(from, to) => change({ t: formatSpan(from, to) })} a={Math.min(a, b)} b={Math.max(a, b)} onPick={(event, isB) => change({ marks: isB ? `${a},${event}` : `${event},${b}` })} />
       </section>
       <Answer {...questionOf(run, 'memory_diff', options)} what="what was allocated between A and B">
         {(diff) => <TableCard key={JSON.stringify(options)} table={keptIn(diff, held, `${nameOf(Math.min(a, b))} (A) and not freed at ${nameOf(Math.max(a, b))} (B)`)} />}

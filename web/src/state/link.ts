@@ -12,7 +12,7 @@ export const PARAMS = {
 export type Param = keyof typeof PARAMS;
 
 /** Parts that belong to one tab of a page. */
-export const OF_TAB = { sort: undefined, filter: undefined, row: undefined, heat: undefined, flame: undefined, axis: undefined, marks: undefined };
+export const OF_TAB = { sort: undefined, filter: undefined, row: undefined, heat: undefined, flame: undefined, axis: undefined, marks: undefined, t: undefined };
 
 /** Parts that stay when the page changes. */
 export const SCOPE: readonly Param[] = ['run', 'base', 'steps'];
