@@ -57,7 +57,7 @@ export function HeldChart({ held, byTime, a, b, isPart, onPick, onZoom }: Props)
       ],
       hooks: {
         setSelect: [(u) => zoomed(u.posToIdx(u.select.left), u.posToIdx(u.select.left + u.select.width))],
-        setCursor: [({ cursor }) => setAt(cursor.idx ?? peak)],
+        setCursor: [({ cursor: { idx } }) => { if (idx != null) setAt(idx); }],
         draw: [(u) => { for (const [label, event, row] of lines.current) drawLine(u, label, byTime ? x[instantOf(held, event)]! : event, row); }],
       },
     }, [x, held.reserved, ...[...sums].reverse()]]; // the highest first: each next one covers its lower part

@@ -9,7 +9,7 @@ import { familyOfPlace, MAX_PLACE } from './held.tsx';
 import { fillOf, Swatch } from './swatch.tsx';
 
 const MAX_NAMED = 8;
-const LINES = 24; // that all segments fill, unless one needs more
+const LINES = 12; // that all segments fill, about
 
 export const isMap = (table: Table) => table.rows.length > 0 && hasColumns(table, { segment: '', offset: 'bytes', size: 'bytes', state: '', place: '' });
 
@@ -32,7 +32,7 @@ export function AddressMap({ table }: { table: Table }) {
   const rows = useMemo(() => records(table), [table]);
   const places = groups(rows.filter((row) => row.state === 'used'), (row) => text(row.place)).slice(0, MAX_NAMED);
   const segments = groups(rows, (row) => `${text(row.rank)}/${text(row.device)}/${text(row.segment)}`);
-  const line = Math.max(segments[0]!.size, sum(rows) / LINES);
+  const line = segments[0]!.size * Math.ceil(sum(rows) / LINES / segments[0]!.size);
   const family = ({ state, place }: Row) => (state === 'pending' ? WAITING : familyOfPlace(state === 'used' ? places.findIndex(({ key }) => key === place) : -1));
   return (
     <>
@@ -50,7 +50,7 @@ export function AddressMap({ table }: { table: Table }) {
       <ul class="legend">
         {places.map(({ key, size }, i) => <li key={key} title={key}><Swatch family={familyOfPlace(i)} /> {shortPlace(key, MAX_PLACE)} <b>{bytes(size)}</b></li>)}
         <li><Swatch family={familyOfPlace(-1)} /> others, or small parts</li>
-        <li><Swatch family={WAITING} /> free is pending</li>
+        <li><Swatch family={WAITING} /> waits for another stream</li>
         <li>blank: free</li>
       </ul>
     </>
