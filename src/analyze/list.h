@@ -43,6 +43,7 @@
   ENTRY(memory, memory_curve, "a device's memory over a snapshot's events") \
   ENTRY(memory, memory_diff, "what was allocated and freed between two instants") \
   ENTRY(memory, memory_segments, "the segments at the end, and what is free in each") \
+  ENTRY(memory, memory_state, "an address map: what each segment holds, and its gaps") \
   ENTRY(memory, oom, "why an allocation failed, and what would have helped") \
   ENTRY(memory, fragmentation, "free memory that the allocator holds, and how split it is") \
   ENTRY(memory, leaks, "memory that grows from step to step, and who holds it") \

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <tuple>
 
 #include "analyze/list.h"
 #include "analyze/memory/replayed_snapshots.h"
@@ -71,6 +72,30 @@ std::vector<HeldMemory> held_at(AllocationPlaces places, const AllocatorReplay& 
   return held;
 }
 
+/// The same by call stack.
+std::vector<HeldByStack> stacks_at(AllocationPlaces places, const AllocatorReplay& replay,
+                                   const MemoryInstant& at) {
+  std::vector<HeldByStack> stacks;
+  for (const Allocation& of : replay.live_at(at.event)) {
+    const std::size_t number = places.number_of(of.stack, of.event == kNoEvent);
+    if (number == stacks.size()) stacks.push_back({at.rank, at.device, places.names()[number], 0, 0});
+    report::add_to(stacks[number].bytes, of.bytes);
+    ++stacks[number].count;
+  }
+  std::ranges::sort(stacks, [](const HeldByStack& a, const HeldByStack& b) {
+    return std::tie(b.bytes, a.stack) < std::tie(a.bytes, b.stack);
+  });
+  if (stacks.size() <= kPeakStacks + 1) return stacks;
+  HeldByStack& others = stacks[kPeakStacks];
+  others.stack = kOtherStacks;
+  for (std::size_t i = kPeakStacks + 1; i < stacks.size(); ++i) {
+    report::add_to(others.bytes, stacks[i].bytes);
+    others.count += stacks[i].count;
+  }
+  stacks.resize(kPeakStacks + 1);
+  return stacks;
+}
+
 const report::Sheet<MemoryInstant> kInstantSheet{
     "Instant",
     report::Shape::table,
@@ -100,6 +125,14 @@ const report::Sheet<HeldMemory> kHeldSheet{
      {"oldest_events", &HeldMemory::oldest_events, Unit::count, Role::detail},
      {"oldest_age", &HeldMemory::oldest_time, Unit::ns, Role::detail}}};
 
+const report::Sheet<HeldByStack> kStackSheet{"Held then, by call stack",
+                                             report::Shape::flame,
+                                             {report::rank_field<HeldByStack>(&HeldByStack::rank),
+                                              {"device", &HeldByStack::device, Unit::none, Role::key},
+                                              {"stack", &HeldByStack::stack},
+                                              {"bytes", &HeldByStack::bytes, Unit::bytes},
+                                              {"count", &HeldByStack::count, Unit::count}}};
+
 constexpr report::ParamSpec kParams[] = {
     {"at", report::ParamSpec::Type::text, "peak", "",
      "the instant: peak, start, end, oom, or an event's number (what holds after it)"},
@@ -116,6 +149,8 @@ MemoryHolders memory_holders_of(const Derived& derived, std::string_view at, Hel
     if (!instant) return;
     of.instants.push_back(*instant);
     std::ranges::move(held_at({trace, *rank.snapshot, by}, replay, *instant), std::back_inserter(of.held));
+    std::ranges::move(stacks_at({trace, *rank.snapshot, HeldBy::stack}, replay, *instant),
+                      std::back_inserter(of.stacks));
   });
   return of;
 }
@@ -126,7 +161,8 @@ report::Report memory_peak(const Derived& derived, const report::Params& params)
   MemoryHolders of = memory_holders_of(derived, params.text("at", "peak"), held_by(params));
   const bool several = derived.trace().several();
   return {"memory_peak",
-          {tabulate(kInstantSheet, of.instants, several), tabulate(kHeldSheet, of.held, several)},
+          {tabulate(kInstantSheet, of.instants, several), tabulate(kHeldSheet, of.held, several),
+           tabulate(kStackSheet, of.stacks, several)},
           std::move(of.notes)};
 }
 

@@ -22,14 +22,23 @@ struct HeldMemory {
   std::int64_t oldest_events, oldest_time;  ///< age of the oldest: events, and ns; kNoInt if not known
 };
 
+/// Allocations of one call stack that are alive at the instant.
+struct HeldByStack {
+  std::int64_t rank, device;
+  std::string stack;  ///< outermost frame first, with semicolons
+  std::int64_t bytes, count;
+};
+
 struct MemoryHolders {
   std::vector<MemoryInstant> instants;
   std::vector<HeldMemory>
       held;  ///< by device, largest first; `peak_without` of the first kPeakPlaces at the peak
+  std::vector<HeldByStack> stacks;  ///< by device, largest first; kPeakStacks and one row for all others
   std::vector<std::string> notes;
 };
 
-inline constexpr std::size_t kPeakPlaces = 16;
+inline constexpr std::size_t kPeakPlaces = 16, kPeakStacks = 300;
+inline constexpr std::string_view kOtherStacks = "other stacks";
 
 /// `at`: an instant as in memory_instants.h.
 MemoryHolders memory_holders_of(const Derived& derived, std::string_view at = "peak",

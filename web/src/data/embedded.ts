@@ -36,6 +36,7 @@ export class EmbeddedSource implements DataSource {
   }
   /** What the report holds in the same words is in the file once. */
   async show(run: number, analysis: string, options: Options) {
+    if (options.since !== undefined) throw await this.lacks('answer for these two instants');
     const address = `${RUN}/show/${analysis}${await this.asked(options, ['step', 'top'])}`;
     if (Object.hasOwn((await this.answers()).answers, address)) return this.answer<Report>(address, '');
     return reportNamed(await this.report(run, options), analysis) ?? this.answer<Report>(address, `answer of ${analysis}`);

@@ -13,7 +13,7 @@ const DASHES: number[][] = [[], [6, 3], [2, 2], [8, 2, 2, 2]];
 
 const POWERS = Array.from({ length: 52 }, (_, i) => 2 ** i); // steps between marks of bytes
 
-function axis(side: number, format: (value: number) => string, size: number, unit: Unit = ''): uPlot.Axis {
+export function axis(side: number, format: (value: number) => string, size: number, unit: Unit = ''): uPlot.Axis {
   const surface = SURFACES[mode.value];
   return {
     ...(unit === 'bytes' && { incrs: POWERS }),
@@ -22,23 +22,24 @@ function axis(side: number, format: (value: number) => string, size: number, uni
   };
 }
 
-/** Draws a chart, again when the width or the colours change. */
-function useChart(make: (width: number) => [uPlot.Options, uPlot.AlignedData], inputs: unknown[]) {
+/** Draws a chart in an element, again when the width or the colours change. */
+export function useChart(make: (width: number) => [uPlot.Options, uPlot.AlignedData], inputs: unknown[]) {
   const box = useRef<HTMLDivElement>(null);
+  const drawn = useRef<uPlot | null>(null);
   const colours = mode.value;
   useEffect(() => {
     const element = box.current!;
     const [options, data] = make(element.clientWidth);
-    const plot = new uPlot(options, data, element);
+    const plot = drawn.current = new uPlot(options, data, element);
     const watch = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: options.height }));
     watch.observe(element);
     return () => { watch.disconnect(); plot.destroy(); };
   }, [...inputs, colours]);
-  return box;
+  return [box, drawn] as const;
 }
 
 export function StepChart({ stack, height = 170, onPick }: { stack: Stack; height?: number; onPick?: (row: number) => void }) {
-  const box = useChart((width) => {
+  const [box] = useChart((width) => {
     let sums = stack.labels.map(() => 0);
     const layers = stack.parts.map((part) => {
       sums = sums.map((sum, i) => sum + part.values[i]!);
@@ -67,7 +68,7 @@ export function StepChart({ stack, height = 170, onPick }: { stack: Stack; heigh
 }
 
 export function CurveChart({ curve, height = 220 }: { curve: Curve; height?: number }) {
-  const box = useChart((width) => {
+  const [box] = useChart((width) => {
     const unit: Unit = curve.lines[0]!.column.unit;
     return [{
       width, height, cursor: { y: false, drag: { x: true, y: false } }, legend: { show: true, markers: { width: 3 } },
@@ -84,6 +85,6 @@ export function CurveChart({ curve, height = 220 }: { curve: Curve; height?: num
       ],
     }, [curve.x, ...curve.lines.map((line) => line.values)]];
   }, [curve]);
-  const words = `${curve.lines.map((line) => line.column.name.replaceAll('_', ' ')).join(' and ')} over time, ${curve.name}. The table has the numbers.`;
+  const words = `${curve.lines.map((line) => line.column.name.replaceAll('_', ' ')).join(' and ')} over time, ${curve.of}. The table has the numbers.`;
   return <div class="chart" ref={box} role="img" aria-label={words} />;
 }

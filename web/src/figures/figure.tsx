@@ -1,5 +1,5 @@
 // The figure above a table, if its shape has one.
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import type { Table } from '../data/types.ts';
 import { CurveChart, StepChart } from './chart.tsx';
 import { Flame, hasFlame } from './flame.tsx';
@@ -7,9 +7,11 @@ import { curvesOf, familyOfPart, partsOf, spoken, stackOf } from './parts.ts';
 import { PartBars } from './partbar.tsx';
 import { rooflineOf } from './roofline.ts';
 import { RooflinePlot } from './roofline.tsx';
+import { AddressMap, isMap } from './segments.tsx';
+import { OneOf } from './some.tsx';
 import { Swatch } from './swatch.tsx';
 
-export const hasFigure = (table: Table) => partsOf(table).length > 0 || stackOf(table) !== null || curvesOf(table).length > 0 || hasFlame(table) || rooflineOf(table) !== null;
+export const hasFigure = (table: Table) => partsOf(table).length > 0 || stackOf(table) !== null || curvesOf(table).length > 0 || hasFlame(table) || isMap(table) || rooflineOf(table) !== null;
 
 export function Figure({ table }: { table: Table }) {
   const wholes = useMemo(() => partsOf(table), [table]);
@@ -17,8 +19,9 @@ export function Figure({ table }: { table: Table }) {
   const curves = useMemo(() => curvesOf(table), [table]);
   const drawn = wholes.length > 0 ? <PartBars wholes={wholes} />
     : stack !== null ? <><StepChart stack={stack} /><StackLegend names={stack.parts.map((part) => part.name)} /></>
-    : curves.length > 0 ? <Curves curves={curves} />
-    : hasFlame(table) ? <Flame table={table} /> : null;
+    : curves.length > 0 ? <OneOf of={curves}>{(curve) => <CurveChart curve={curve} />}</OneOf>
+    : hasFlame(table) ? <Flame table={table} />
+    : isMap(table) ? <AddressMap table={table} /> : null;
   if (drawn === null) return <RooflinePlot table={table} />;
   return <section class="card figure" aria-label={`Figure: ${table.title}`}><h2>{table.title}</h2>{drawn}</section>;
 }
@@ -28,22 +31,5 @@ export function StackLegend({ names }: { names: string[] }) {
     <ul class="legend">
       {names.map((name) => <li key={name}><Swatch family={familyOfPart(name)} /> {spoken(name)}</li>)}
     </ul>
-  );
-}
-
-function Curves({ curves }: { curves: ReturnType<typeof curvesOf> }) {
-  const [at, setAt] = useState(0);
-  const curve = curves[Math.min(at, curves.length - 1)]!;
-  return (
-    <>
-      {curves.length > 1 && (
-        <label class="picker"><span>Show</span>
-          <select value={String(at)} onChange={(event) => setAt(Number(event.currentTarget.value))}>
-            {curves.map((one, i) => <option key={one.name} value={String(i)}>{one.name}</option>)}
-          </select>
-        </label>
-      )}
-      <CurveChart curve={curve} />
-    </>
   );
 }

@@ -45,7 +45,7 @@ test('curves are one set per device', () => {
   const curve: Table = {
     title: '', shape: 'curve', columns: [column('device', '', 'key'), column('time', 'ns', 'key'), column('busy', 'share', 'value')],
     rows: [[0, 0, 0.1], [0, 5, 0.2], [1, 0, null]] };
-  expect(curvesOf(curve).map((one) => [one.name, one.x, one.lines.map((line) => line.values)])).toEqual([
+  expect(curvesOf(curve).map((one) => [one.of, one.x, one.lines.map((line) => line.values)])).toEqual([
     ['device 0', [0, 5], [[0.1, 0.2]]], ['device 1', [0], [[null]]]]);
 });
 

@@ -11,7 +11,7 @@ export interface Whole { of: string; parts: Part[] }
 /** The rows of a table that divide one whole, or one per rank or device; empty if they do not. `amount`: the column of the times, the first by default. */
 export function partsOf(table: Table, amount?: string): Whole[] {
   const share = table.columns.findIndex((column) => column.role === 'share');
-  if (table.shape !== 'bars' || table.rows.length === 0 || share < 0 || hasColumns(table, { op: '' })) return []; // operators have two colours only
+  if (table.shape !== 'bars' || table.rows.length === 0 || share < 0 || hasColumns(table, { op: '' }) || hasColumns(table, { place: '', bytes: 'bytes' })) return []; // operators have two colours only, places none
   const places = indices(table, (column) => column.role === 'key' && PLACES.includes(column.name)).filter((key) => telling(table).includes(key));
   const keys = telling(table).filter((key) => !places.includes(key));
   const time = table.columns.findIndex((column) => column.unit === 'ns' && column.role !== 'detail' && (amount === undefined || column.name === amount));
@@ -72,7 +72,7 @@ export function stackOf(table: Table): Stack | null {
   };
 }
 
-export interface Curve { name: string; xUnit: Column['unit']; x: number[]; lines: { column: Column; values: (number | null)[] }[] }
+export interface Curve { of: string; xUnit: Column['unit']; x: number[]; lines: { column: Column; values: (number | null)[] }[] }
 
 /** The curves of a table of shape `curve`, one set per device or whatever its first key names. */
 export function curvesOf(table: Table): Curve[] {
@@ -89,14 +89,14 @@ export function curvesOf(table: Table): Curve[] {
     if (group === undefined) groups.set(name, [row]);
     else group.push(row);
   }
-  return [...groups].map(([name, rows]) => ({
-    name, xUnit: 'ns', x: rows.map((row) => Number(row[time])),
+  return [...groups].map(([of, rows]) => ({
+    of, xUnit: 'ns', x: rows.map((row) => Number(row[time])),
     lines: sameUnit.map((line) => ({ column: table.columns[line]!, values: rows.map((row) => row[line] as number | null) })),
   }));
 }
 
 /** "rank 0", but not "device device 0". */
-const spokenKey = (column: string, value: string) => (/^\d+$/.test(value) ? `${column} ${value}` : value);
+export const spokenKey = (column: string, value: string) => (/^\d+$/.test(value) ? `${column} ${value}` : value);
 
 /** The key columns that tell the rows apart; the first one if none does. */
 function telling(table: Table): number[] {

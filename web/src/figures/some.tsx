@@ -6,6 +6,24 @@ const FEW = 4;
 
 interface Props<T> { of: readonly T[]; what: string; children: (one: T) => VNode }
 
+/** One of several things that have names: the first, or the one that is picked. */
+export function OneOf<T extends { of: string }>({ of, children }: { of: readonly T[]; children: (one: T) => VNode }) {
+  const [at, setAt] = useState(0);
+  const one = of[at] ?? of[0];
+  return (
+    <>
+      {of.length > 1 && (
+        <label class="picker"><span>Show</span>
+          <select value={String(at)} onChange={(event) => setAt(Number(event.currentTarget.value))}>
+            {of.map((any, i) => <option key={any.of} value={String(i)}>{any.of}</option>)}
+          </select>
+        </label>
+      )}
+      {one && children(one)}
+    </>
+  );
+}
+
 export function Some<T>({ of, what, children }: Props<T>) {
   const [all, setAll] = useState(false);
   const isLong = of.length > FEW && !all;

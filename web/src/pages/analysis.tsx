@@ -1,19 +1,30 @@
 // A page of tables: one tab per analysis, each with what it answers, its figure and its tables.
-import { titled } from '../data/table.ts';
-import type { Options, Report, Run, Table } from '../data/types.ts';
-import { analyses, change, param, scope, source } from '../state/app.ts';
+import { reportNamed, titled } from '../data/table.ts';
+import type { Report, Run, Table } from '../data/types.ts';
+import { analyses, change, param, questionOf, reportOf } from '../state/app.ts';
 import { OF_TAB } from '../state/link.ts';
 import type { PageWords } from '../words/pages.ts';
 import { Answer, Notes } from '../shell/answer.tsx';
 import { heatColumns } from '../figures/heat.ts';
+import { isHeld } from '../figures/held.ts';
 import { HeatMap } from '../figures/heatmap.tsx';
 import { Figure, hasFigure } from '../figures/figure.tsx';
 import { TableCard } from '../table/card.tsx';
 import { Head } from './head.tsx';
+import { Snapshot } from './snapshot.tsx';
 import { WhatIf } from './whatif.tsx';
 
 export function AnalysisPage({ run, page }: { run: Run; page: PageWords }) {
-  const tab = page.analyses.find((name) => name === param('tab')) ?? page.analyses[0]!;
+  const asked = page.analyses.find((name) => name === param('tab'));
+  if (asked !== undefined || page.id !== 'memory') return <Tab run={run} page={page} tab={asked ?? page.analyses[0]!} />;
+  return (
+    <Answer {...reportOf(run)} what="the report" heading={page.question}>
+      {(all) => <Tab run={run} page={page} tab={page.analyses.find((name) => reportNamed(all, name)?.tables.some(({ rows }) => rows.length > 0)) ?? page.analyses[0]!} />}
+    </Answer>
+  );
+}
+
+function Tab({ run, page, tab }: { run: Run; page: PageWords; tab: string }) {
   return (
     <>
       <Lead run={run} name={tab} question={page.question} />
@@ -24,19 +35,15 @@ export function AnalysisPage({ run, page }: { run: Run; page: PageWords }) {
   );
 }
 
-const questionKey = (run: Run, name: string, options: Options) => `show/${run.run}/${run.hash}/${name}/${new URLSearchParams(options)}`;
-
 /** The sentence that the analysis answers with. */
 export function Lead({ run, name, question }: { run: Run; name: string; question: string }) {
-  const options = scope.value;
-  return <Head run={run} question={question} of={questionKey(run, name, options)} ask={() => source.show(run.run, name, options)} />;
+  return <Head run={run} question={question} {...questionOf(run, name)} />;
 }
 
 /** The main figure of several ranks: which rank is slow in which step. */
 function Ranks({ run }: { run: Run }) {
-  const options = scope.value;
   return (
-    <Answer of={questionKey(run, 'steps', options)} what="the steps of all ranks" ask={() => source.show(run.run, 'steps', options)}>
+    <Answer {...questionOf(run, 'steps')} what="the steps of all ranks">
       {(report) => {
         const table = report.tables.find((one) => heatColumns(one).length > 0 && one.rows.length > 0);
         return table === undefined ? null : <HeatMap table={table} />;
@@ -71,12 +78,11 @@ export function Tabs({ names, chosen }: { names: readonly string[]; chosen: stri
 const answered = (name: string) => String(analyses.value?.rows.find((row) => row[0] === name)?.[1] ?? '');
 
 export function Analysis({ run, name }: { run: Run; name: string }) {
-  const options = scope.value;
   return (
     <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${name}`} class="stack">
       {name === 'whatif' && <WhatIf key={run.run} run={run} />}
-      <Answer of={questionKey(run, name, options)} what={titled(name).toLowerCase()} ask={() => source.show(run.run, name, options)}>
-        {(report) => <Tables report={report} />}
+      <Answer {...questionOf(run, name)} what={titled(name).toLowerCase()}>
+        {(report) => <Tables run={run} report={report} />}
       </Answer>
     </div>
   );
@@ -89,17 +95,18 @@ function ordered(report: Report): Table[] {
   return report.report === 'whatif' ? [...filled.filter((table) => !ofRanks(table)), ...filled.filter(ofRanks)] : filled;
 }
 
-function Tables({ report }: { report: Report }) {
+function Tables({ run, report }: { run: Run; report: Report }) {
   const filled = ordered(report);
+  const held = filled.find(isHeld);
   const empty = report.tables.filter((table) => table.rows.length === 0);
   const main = filled.find((table) => table.shape === 'curve') ?? filled.find(hasFigure);
   return (
     <>
       <Notes notes={report.notes} />
-      {main && <Figure table={main} />}
+      {held ? <Snapshot run={run} report={report} /> : main && <Figure table={main} />}
       {filled.map((table) => (
         <div key={table.title} class="stack">
-          {table !== main && <Figure table={table} />}
+          {table !== (held ?? main) && <Figure table={table} />}
           <TableCard table={table} place={String(report.tables.indexOf(table))} maxRows={table === filled[0] ? 18 : 10} />
         </div>
       ))}

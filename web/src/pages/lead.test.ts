@@ -41,6 +41,19 @@ test('memory: the fullest device, not the host, and what holds it', () => {
     .toBe('Peak 1.00 GiB of 8.00 GiB on device 0, in step 2 at 1.50 s; largest part: aten::mm, 50.0 %.');
 });
 
+test('a snapshot: the peak, who holds most of it, and what failed', () => {
+  const marks = (...failed: Cell[][]) => table('device instant event requested:bytes asked:bytes', [0, 'peak', 4, 2 ** 30, null], ...failed);
+  const places = table('device place event bytes:bytes', [0, 'a.py(1): f', 3, 9], [0, 'a.py(1): f', 4, 2 ** 29], [0, 'b.py(2): g', 4, 2 ** 28]);
+  expect(say('memory_curve', places, marks())).toBe('Peak 1.00 GiB; a.py(1): f holds most of it, 50.0 %.');
+  expect(say('memory_curve', places, marks([0, 'oom', 9, 2 ** 29, 2 ** 31])))
+    .toBe('Peak 1.00 GiB; a.py(1): f holds most of it, 50.0 %. An allocation of 2.00 GiB failed.');
+});
+
+test('an address map: what is free, and in how large a piece', () => {
+  const rows: Cell[][] = [['0x1', 30, 10, 6], ['0x1', 34, 0, 0], ['0x2', 64, 22, 22]];
+  expect(say('memory_state', table('segment size:bytes free:bytes largest_free:bytes', ...rows))).toBe('32 B of 128 B in segments is free; the largest piece is 22 B.');
+});
+
 test('stragglers: who, in what, and what it costs; or that nobody is', () => {
   const ranks = table('rank wait:ns transfer:ns total:ns', [0, 3e6, 0, 1e7], [1, 5e6, 0, 1e7], [2, 0, 0, 1e7]);
   const late = table('rank when part time:ns others_time:ns cost:ns', [2, 'every step', 'compute', 3.4e6, 4e5, 2.99e6]);

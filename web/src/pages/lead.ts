@@ -112,6 +112,24 @@ const memoryPeak: Sentence = (report) => {
   return held === undefined ? null : `${text(held.place)} holds most: ${bytes(number(held.bytes) ?? 0)}, ${share(number(held.share) ?? 0)} of what is held then.`;
 };
 
+const memoryCurve: Sentence = (report) => {
+  const marks = rowsWith(report, { instant: '', event: '', requested: 'bytes', asked: 'bytes' });
+  const peaks = marks.filter((row) => row.asked === null);
+  if (peaks.length === 0) return null;
+  const peak = most(peaks, 'requested');
+  const isOf = (row: Row) => row.device === peak.device && row.rank === peak.rank;
+  const [held] = rowsWith(report, { place: '', event: '', bytes: 'bytes' }).filter((row) => isOf(row) && row.event === peak.event);
+  const failed = marks.find((row) => isOf(row) && row.asked !== null);
+  return `Peak ${bytes(number(peak.requested) ?? 0)}${peaks.length > 1 ? ` on device ${text(peak.device)}${ofRank(peak, marks)}` : ''}`
+    + (held === undefined ? '' : `; ${named(held.place)} holds most of it, ${share(number(held.bytes) ?? 0, number(peak.requested) ?? 0)}`)
+    + (failed === undefined ? '.' : `. An allocation of ${bytes(number(failed.asked) ?? 0)} failed.`);
+};
+
+const memoryState: Sentence = (report) => {
+  const rows = rowsWith(report, { segment: '', size: 'bytes', free: 'bytes', largest_free: 'bytes' });
+  return rows.length === 0 ? null : `${bytes(sum(rows, 'free'))} of ${bytes(sum(rows, 'size'))} in segments is free; the largest piece is ${bytes(number(most(rows, 'largest_free').largest_free) ?? 0)}.`;
+};
+
 const leaks: Sentence = (report) => {
   const [row] = rowsWith(report, { place: '', growth: 'bytes', rising: 'share' });
   return row === undefined ? null : `${text(row.place)} grows most: ${bytes(number(row.growth) ?? 0)} per step.`;
@@ -357,7 +375,7 @@ const whatif: Sentence = (report) => {
 
 const SENTENCES: Record<string, Sentence> = {
   operators, kernels, modules, memory_events: memoryEvents, module_memory: moduleMemory,
-  memory_peak: memoryPeak, leaks, stragglers, communication, collectives, pipeline,
+  memory_curve: memoryCurve, memory_peak: memoryPeak, memory_state: memoryState, leaks, stragglers, communication, collectives, pipeline,
   clock_alignment: clockAlignment, input_wait: inputWait, lines, python_stacks: pythonStacks, call_tree: callTree, idle, devices, ledger,
   launches, products, copies, kernel_sequences: kernelSequences, cupti_counters: cuptiCounters, synchronizations,
   user_annotations: userAnnotations, critical_path: criticalPath, steps, phases, host_time: hostTime, overview, whatif,

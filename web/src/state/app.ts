@@ -4,7 +4,7 @@ import { blockIn } from '../data/blocks.ts';
 import { EmbeddedSource } from '../data/embedded.ts';
 import { HttpSource } from '../data/http.ts';
 import type { DataSource, FileFacts } from '../data/source.ts';
-import type { Run, Runs, Table } from '../data/types.ts';
+import type { Options, Run, Runs, Table } from '../data/types.ts';
 import { FIRST_PAGE, PAGES } from '../words/pages.ts';
 import { formatAddress, onPage, parseAddress, type Address, type Param } from './link.ts';
 
@@ -43,6 +43,11 @@ export const scope = computed((): Record<string, string> => {
   const steps = param('steps');
   return steps === undefined ? {} : { step: steps };
 });
+
+/** A question of a run, as a panel asks it: its name, and how. */
+export const questionOf = (of: Run, name: string, options: Options = scope.value) => (
+  { of: `show/${of.run}/${of.hash}/${name}/${new URLSearchParams(options)}`, ask: () => source.show(of.run, name, options) });
+export const reportOf = (of: Run) => ({ of: `report/${of.run}/${of.hash}/${scope.value.step ?? ''}`, ask: () => source.report(of.run, scope.peek()) });
 
 function token(): string | null {
   try { return localStorage.getItem(TOKEN); } catch { return null; }

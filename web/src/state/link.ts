@@ -7,12 +7,12 @@ export const PARAMS = {
   run: 'run', base: 'run to compare with', steps: 'steps', tab: 'tab', sort: 'sort column', filter: 'filter', row: 'row',
   t: 'span of time', sel: 'selected event', area: 'selected area', area2: 'area to compare with', pin: 'pinned lanes', closed: 'closed groups',
   open: 'opened lanes', q: 'search', flow: 'flow arrows', path: 'critical path', idle: 'causes of idle time', step: 'step', rank: 'rank', at: 'moment', marks: 'marks', group: 'grouping', scale: 'changes to replay', file: 'source file',
-  line: 'source line', heat: 'map of ranks and steps', flame: 'flame graph',
+  line: 'source line', heat: 'map of ranks and steps', flame: 'flame graph', axis: 'axis',
 } as const;
 export type Param = keyof typeof PARAMS;
 
 /** Parts that belong to one tab of a page. */
-export const OF_TAB = { sort: undefined, filter: undefined, row: undefined, heat: undefined, flame: undefined };
+export const OF_TAB = { sort: undefined, filter: undefined, row: undefined, heat: undefined, flame: undefined, axis: undefined, marks: undefined, t: undefined };
 
 /** Parts that stay when the page changes. */
 export const SCOPE: readonly Param[] = ['run', 'base', 'steps'];

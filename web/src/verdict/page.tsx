@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { records, reportNamed, tableNamed, text } from '../data/table.ts';
 import type { Reports, Run } from '../data/types.ts';
-import { facts, hrefTo, openPage, param, scope, source } from '../state/app.ts';
+import { facts, hrefTo, openPage, param, reportOf } from '../state/app.ts';
 import { StepChart } from '../figures/chart.tsx';
 import { PartBars } from '../figures/partbar.tsx';
 import { partsOf, stackOf } from '../figures/parts.ts';
@@ -21,13 +21,12 @@ const SUMMARY = 'verdict';
 export function VerdictPage({ run }: { run: Run }) {
   const names = [SUMMARY, ...pageNamed('verdict').analyses];
   const tab = names.find((name) => name === param('tab')) ?? SUMMARY;
-  const steps = scope.value.step ?? '';
   return (
     <>
       <Tabs names={names} chosen={tab} />
       {tab !== SUMMARY ? <><Lead run={run} name={tab} question={pageNamed('verdict').question} /><Analysis key={tab} run={run} name={tab} /></> : (
         <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${SUMMARY}`} class="stack">
-          <Answer of={`report/${run.run}/${run.hash}/${steps}`} what="the report" heading={pageNamed('verdict').question} ask={() => source.report(run.run, scope.peek())}>
+          <Answer {...reportOf(run)} what="the report" heading={pageNamed('verdict').question}>
             {(reports) => <><Scope run={run} question={pageNamed('verdict').question} /><Summary reports={reports} /></>}
           </Answer>
         </div>

@@ -1,7 +1,7 @@
 // What the recording lacks, on every page: the numbers of a damaged or partial recording are not taken for whole.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Run } from '../data/types.ts';
-import { hrefTo, scope, source } from '../state/app.ts';
+import { hrefTo, reportOf } from '../state/app.ts';
 import { load } from '../state/load.ts';
 import { lacksOf, verdictOf } from './model.ts';
 
@@ -18,9 +18,8 @@ export function PartialStrip({ run }: { run: Run }) {
 }
 
 function Lacks({ run }: { run: Run }) {
-  const options = scope.value;
-  const key = `report/${run.run}/${run.hash}/${options.step ?? ''}`;
-  const answer = useMemo(() => load(key, () => source.report(run.run, options)), [key]).value;
+  const { of, ask } = reportOf(run);
+  const answer = useMemo(() => load(of, ask), [of]).value;
   const lacks = useMemo(() => (answer.state === 'ok' ? lacksOf(verdictOf(answer.value)) : []), [answer]);
   const [first, ...others] = lacks;
   if (first === undefined) return null;

@@ -26,7 +26,7 @@ export const PAGES: readonly PageWords[] = [
     icon: 'M6 2.5h4v3H6zM2 10.5h4v3H2zM10 10.5h4v3h-4zM8 5.5v2.5M4 10.5V8h8v2.5', analyses: ['modules', 'call_tree'] },
   { id: 'memory', name: 'Memory', key: 'e', question: 'What fills the memory?',
     icon: 'M2 13V9l3-3 3 4 3-6 3 3v6z',
-    analyses: ['memory_events', 'module_memory', 'memory_peak', 'memory_curve', 'oom', 'leaks', 'fragmentation', 'churn', 'memory_segments'] },
+    analyses: ['memory_events', 'module_memory', 'memory_curve', 'memory_peak', 'memory_state', 'oom', 'leaks', 'fragmentation', 'churn', 'memory_segments'] },
   { id: 'distributed', name: 'Distributed', key: 'd', question: 'Which rank delays the others, and what does communication cost?',
     icon: 'M8 8m-1.5 0a1.5 1.5 0 1 0 3 0a1.5 1.5 0 1 0-3 0M8 6.5V3M6.8 9L3.5 12M9.2 9l3.3 3',
     analyses: ['stragglers', 'communication', 'collectives', 'pipeline', 'clock_alignment'] },
