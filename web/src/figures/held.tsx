@@ -57,7 +57,6 @@ export function HeldChart({ held, byTime, a, b, isPart, onPick, onZoom }: Props)
       ],
       hooks: {
         setSelect: [(u) => zoomed(u.posToIdx(u.select.left), u.posToIdx(u.select.left + u.select.width))],
-        setCursor: [({ cursor: { idx } }) => { if (idx != null) setAt(idx); }],
         draw: [(u) => { for (const [label, event, row] of lines.current) drawLine(u, label, byTime ? x[instantOf(held, event)]! : event, row); }],
       },
     }, [x, held.reserved, ...[...sums].reverse()]]; // the highest first: each next one covers its lower part
@@ -82,6 +81,10 @@ export function HeldChart({ held, byTime, a, b, isPart, onPick, onZoom }: Props)
     event.preventDefault();
     event.stopPropagation();
   };
+  const atMouse = ({ clientX }: MouseEvent, then: (instant: number) => void) => {
+    const { left, right } = plot.current!.over.getBoundingClientRect();
+    if (clientX >= left && clientX <= right) then(plot.current!.posToIdx(clientX - left));
+  };
   const time = held.times[at];
   const words = `${held.events[at]! < 0 ? 'Before the first event' : `After event ${formatValue(held.events[at], 'count')}`}${time === undefined ? '' : `, ${formatValue(time, 'ns')}`}`
     + `${held.events[at] === top ? ', the peak' : ''}: ${bytes(held.requested[at])} requested, ${bytes(held.reserved[at])} reserved`;
@@ -90,10 +93,7 @@ export function HeldChart({ held, byTime, a, b, isPart, onPick, onZoom }: Props)
       <p class="flame-words" aria-live="polite">{words}</p>
       <div class="chart picks" ref={box} tabIndex={0} role="application" onKeyDown={onKey}
         aria-label={`Memory by place, ${held.of}. Arrow keys walk, P goes to the peak, Plus zooms in, A and B set the instants A and B. The tables have the numbers.`}
-        onClick={(event) => {
-          const { left, right } = box.current!.querySelector('.u-over')!.getBoundingClientRect();
-          if (event.clientX >= left && event.clientX <= right) onPick(held.events[plot.current!.posToIdx(event.clientX - left)]!, event.shiftKey);
-        }} />
+        onMouseMove={(event) => atMouse(event, setAt)} onClick={(event) => atMouse(event, (instant) => onPick(held.events[instant]!, event.shiftKey))} />
       <ul class="legend">
         {held.places.map(({ name, values }, i) => (
           <li key={name} title={name}><Swatch family={familyOfPlace(i)} /> {shortPlace(name, MAX_PLACE)} <b>{bytes(values[at])}</b></li>
