@@ -12,13 +12,13 @@ using test::Cells;
 
 constexpr long kMiB = 1 << 20;
 
-std::string range(const char* category, std::string_view name, int at, int length) {
+std::string span_of(const char* category, std::string_view name, int at, int length) {
   return fmt::format(
       R"J({{"ph": "X", "cat": "{}", "name": "{}", "pid": 5, "tid": 5, "ts": {}, "dur": {}, "args": {{}}}},)J",
       category, name, at, length);
 }
 
-std::string record(int at, int address, long bytes) {
+std::string change_of(int at, int address, long bytes) {
   return fmt::format(
       R"J({{"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "s": "t", "pid": 5, "tid": 5, "ts": {}, "args": {{"Device Type": 0, "Device Id": -1, "Addr": {}, "Bytes": {}}}}},)J",
       at, address, bytes);
@@ -34,12 +34,12 @@ std::string keeps(int steps, int freed_steps) {
   std::string events;
   for (int i = 0; i < steps; ++i) {
     const int at = i * 1000;
-    events += range("user_annotation", fmt::format("ProfilerStep#{}", i), at, 1000) +
-              range("python_function", "train.py(3): train", at + 10, 980) +
-              range("cpu_op", "aten::mm", at + 20, 800) +
-              range("python_function", "data.py(9): remember", at + 900, 50) +
-              range("cpu_op", "aten::clone", at + 910, 20) + record(at + 915, 64 * (i + 1), 2 * kMiB);
-    if (i < freed_steps) events += record(at + 960, 64 * (i + 1), -2 * kMiB);
+    events += span_of("user_annotation", fmt::format("ProfilerStep#{}", i), at, 1000) +
+              span_of("python_function", "train.py(3): train", at + 10, 980) +
+              span_of("cpu_op", "aten::mm", at + 20, 800) +
+              span_of("python_function", "data.py(9): remember", at + 900, 50) +
+              span_of("cpu_op", "aten::clone", at + 910, 20) + change_of(at + 915, 64 * (i + 1), 2 * kMiB);
+    if (i < freed_steps) events += change_of(at + 960, 64 * (i + 1), -2 * kMiB);
   }
   return events;
 }
@@ -58,17 +58,17 @@ TEST(MemoryRules, GrowthNamesTheFunctionAndStandsFirst) {
 
 /// Each of `blocks` calls keeps `kept` and gives 1 MiB; the backward pass frees what they kept.
 std::string trained(int blocks, long kept) {
-  std::string events = range("user_annotation", "ProfilerStep#0", 0, 4000);
+  std::string events = span_of("user_annotation", "ProfilerStep#0", 0, 4000);
   for (int i = 0; i < blocks; ++i) {
     const int at = 100 * (i + 1);
-    events += range("python_function", fmt::format("nn.Module: Block_{}", i), at, 90) +
-              range("cpu_op", "aten::relu", at + 10, 70) + record(at + 20, 1000 + i, kept) +
-              record(at + 40, 2000 + i, kMiB);
+    events += span_of("python_function", fmt::format("nn.Module: Block_{}", i), at, 90) +
+              span_of("cpu_op", "aten::relu", at + 10, 70) + change_of(at + 20, 1000 + i, kept) +
+              change_of(at + 40, 2000 + i, kMiB);
   }
   for (int i = blocks; i-- > 0;) {
     const int at = 2000 + 100 * (blocks - i);
-    events += range("cpu_op", "autograd::engine::evaluate_function: ReluBackward0", at, 90) +
-              record(at + 20, 1000 + i, -kept);
+    events += span_of("cpu_op", "autograd::engine::evaluate_function: ReluBackward0", at, 90) +
+              change_of(at + 20, 1000 + i, -kept);
   }
   return events;
 }

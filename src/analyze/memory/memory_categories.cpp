@@ -161,7 +161,7 @@ class Categories {
     CategoryInstant now{rank.rank, std::string(kExportedTimeline), 0, 0};
     OneMemory::Counts counts{}, none;
     none.fill(kNoInt);
-    OneMemory sums(now, timeline.count(), points_);
+    std::optional<OneMemory> sums;
     for (std::uint32_t i = 0; i < timeline.count(); ++i) {
       const auto category = std::size_t{timeline.category[i]};
       now.*kCategoryMembers[category] += timeline.bytes[i];
@@ -170,9 +170,10 @@ class Categories {
       if (i + 1 < timeline.count() && timeline.time[i + 1] == timeline.time[i]) continue;
       now.place = i;
       now.time = timeline.time[i] - origin;
-      sums.add(now, timeline.has_actions ? counts : none);
+      if (!sums) sums.emplace(now, timeline.count(), points_);
+      sums->add(now, timeline.has_actions ? counts : none);
     }
-    sums.finish(out_, none);
+    sums->finish(out_, none);
   }
 
   void note_before(const HeldBefore& before) {

@@ -50,8 +50,10 @@ class NumberLists {
         if (!(std::abs(real) < static_cast<double>(kMaxTime))) return std::nullopt;
         integer = std::llround(real);
         break;
-      case Number::large:
       case Number::none:
+        if (*p == '-' && p + 1 == bytes_.end()) bytes_.pass(1);  // its digits are cut off
+        return std::nullopt;
+      case Number::large:
         return std::nullopt;
     }
     const bool may_go_on = p >= bytes_.end();
