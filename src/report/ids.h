@@ -24,7 +24,7 @@ enum class Category : std::uint8_t {
 // X(id, category)
 #define STEPSCOPE_RULE_IDS(X) \
   X(A01, memory) X(A02, memory) X(A04, memory) X(A05, memory) \
-  X(A06, memory) X(A07, memory) X(A08, memory) X(A09, memory) X(A10, memory) X(A11, memory) \
+  X(A06, memory) X(A07, memory) X(A08, memory) X(A09, memory) X(A10, memory) \
   X(C01, copy) X(C02, copy) X(C03, copy) X(C04, copy) X(C05, copy) X(C06, copy) \
   X(C07, copy) X(C08, copy) \
   X(G01, graph) X(G02, graph) X(G03, graph) X(G04, graph) X(G05, graph) X(G06, graph) \

@@ -103,8 +103,6 @@ namespace stepscope::advise {
   X(std::int64_t, kFragmentedBytes, 1'000'000'000, "bytes reserved but not allocated", "chosen") \
   X(std::size_t, kGrowingSteps, 5, "steps in a row", "chosen") \
   X(std::int64_t, kGrowthBytes, 1'000'000, "bytes of growth per step", "chosen") \
-  X(double, kCheckpointedShare, 0.5, "of the peak: what checkpointing would leave", "chosen") \
-  X(std::int64_t, kCheckpointedBytes, 16'777'216, "bytes that checkpointing would save", "chosen") \
   X(double, kKeptInFunction, 0.8, "of the bytes never freed: made in one function", "chosen") \
   X(double, kGrowthShare, 0.001, "of the peak: growth per step", "chosen") \
   X(std::int64_t, kManyCollectives, 50, "collectives per step", "404 in a loop over parameters, 73 in tensor parallelism") \

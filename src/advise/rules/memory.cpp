@@ -50,7 +50,16 @@ std::optional<Claim> allocation(const Evidence& e, Bound) {
 
 constexpr std::string_view kLimitDoc =
     R"(Looks for a peak of allocated memory (`memory_events`) above `kMemoryShare` of the device's memory. A
-risk without a saving. Silent without `[memory]` events.)";
+risk without a saving. Silent without `[memory]` events. The remedy names the module whose checkpointing lowers
+the peak most (`checkpointing`), if that brings it below `kMemoryShare`.)";
+
+/// The module whose checkpointing leaves least of the peak.
+const analyze::CheckpointedModule* best_checkpoint(const Evidence& e, const derive::MemoryDevice& memory) {
+  for (const analyze::CheckpointedModule* of :
+       e.mine(e.reports().checkpointing.modules, "Peak with every call of a module checkpointed"))
+    if (of->memory == memory) return of;  // the lowest first
+  return nullptr;
+}
 
 std::optional<Claim> memory_limit(const Evidence& e, Bound) {
   for (const analyze::MemoryPeak* peak : peaks_of(e)) {
@@ -66,6 +75,17 @@ std::optional<Claim> memory_limit(const Evidence& e, Bound) {
       f.because = "the allocator reports it; a risk, not a cost of time";
       f.evidence = {see::memory_events("peak, and what was allocated then")};
       f.remedy = "Checkpoint activations, mixed precision, a smaller micro-batch with accumulation.";
+      const analyze::CheckpointedModule* best = best_checkpoint(e, peak->memory);
+      if (best != nullptr &&
+          static_cast<double>(best->high) <= kMemoryShare * static_cast<double>(device->memory)) {
+        f.remedy = fmt::format(
+            "torch.utils.checkpoint.checkpoint(block, inputs, use_reentrant=False) around each {}: the peak "
+            "falls to "
+            "{}, and the backward pass repeats its calls. Or mixed precision, or a smaller micro-batch with "
+            "accumulation.",
+            best->module, format_value(best->high, Unit::bytes));
+        f.evidence.push_back(see::checkpointing(best->module));
+      }
       f.verify = "Peak under 90 %.";
       f.effort = Effort::code;
       return f;
@@ -173,43 +193,11 @@ std::optional<Claim> growth(const Evidence& e, Bound) {
   return std::nullopt;
 }
 
-constexpr std::string_view kCheckpointDoc =
-    R"(Looks for a class of nn.Module (`checkpointing`) whose calls, checkpointed, would leave a peak of at most
-`kCheckpointedShare` of the recorded one and save at least `kCheckpointedBytes`. No saving of time: the backward
-pass then repeats these calls. Worth it where memory is short, or a larger batch is wanted.)";
-
-std::optional<Claim> checkpointing(const Evidence& e, Bound) {
-  const analyze::CheckpointedModule* best = nullptr;
-  for (const analyze::CheckpointedModule* of :
-       e.mine(e.reports().checkpointing.modules, "Peak with every call of a module checkpointed"))
-    if (static_cast<double>(of->high) <= kCheckpointedShare * static_cast<double>(of->peak) &&
-        of->peak - of->high >= kCheckpointedBytes && (best == nullptr || of->high < best->high))
-      best = of;
-  if (best == nullptr) return std::nullopt;
-  Claim f = claim(
-      e, RuleId::A11,
-      fmt::format("Calls of {} keep {} of the {} peak of {} for the backward pass; checkpointed, {} are left",
-                  best->module, format_value(best->held, Unit::bytes), format_value(best->peak, Unit::bytes),
-                  best->memory.name(), format_value(best->high, Unit::bytes)));
-  f.confidence = Confidence::medium;
-  f.because = "each allocation of these calls that the backward pass frees was replayed";
-  f.evidence = {see::checkpointing(best->module)};
-  f.remedy = fmt::format(
-      "If memory is short, or a larger batch is wanted: torch.utils.checkpoint.checkpoint(block, inputs, "
-      "use_reentrant=False) around each {}. The backward pass then repeats its {} calls: {} in this "
-      "recording.",
-      best->module, format_value(best->calls, Unit::count), format_value(best->again, Unit::ns));
-  f.verify = "memory_events: peak_allocated near peak_high of checkpointing.";
-  f.effort = Effort::one_line;
-  return f;
-}
-
 constexpr Rule kMemoryRules[] = {
     {RuleId::A01, "device memory is allocated inside the step", true, allocation, kAllocationDoc},
     {RuleId::A02, "device memory is nearly full", false, memory_limit, kLimitDoc},
     {RuleId::A04, "the allocator holds much more than is used", false, fragmentation, kFragmentedDoc},
     {RuleId::A05, "memory grows from step to step", false, growth, kGrowthDoc},
-    {RuleId::A11, "checkpointing would halve the peak", false, checkpointing, kCheckpointDoc},
 };
 
 }  // namespace

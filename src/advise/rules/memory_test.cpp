@@ -56,28 +56,44 @@ TEST(MemoryRules, GrowthNamesTheFunctionAndStandsFirst) {
   EXPECT_EQ(std::ranges::count(healthy, "A05"), 0);
 }
 
-/// Each of `blocks` calls keeps `kept` and gives 1 MiB; the backward pass frees what they kept.
-std::string trained(int blocks, long kept) {
-  std::string events = span_of("user_annotation", "ProfilerStep#0", 0, 4000);
-  for (int i = 0; i < blocks; ++i) {
+// On a device of 80 MiB, each of 8 calls keeps 8 MiB and gives 1 MiB. Checkpointed, 8 outputs, one call's
+// memory and a second output are left.
+TEST(MemoryRules, AFullDeviceNamesTheModuleToCheckpoint) {
+  std::string events = span_of("user_annotation", "ProfilerStep#0", 0, 4000) +
+                       span_of("cuda_runtime", "cudaLaunchKernel", 110, 5);
+  events +=
+      R"J({"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 200, "dur": 3000, "args": {"device": 0, "stream": 7}},)J";
+  const auto on_device = [](int at, int address, long bytes, long total) {
+    return fmt::format(
+        R"J({{"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "s": "t", "pid": 5, "tid": 5, "ts": {}, "args": {{"Device Type": 1, "Device Id": 0, "Addr": {}, "Bytes": {}, "Total Allocated": {}, "Total Reserved": {}}}}},)J",
+        at, address, bytes, total, total);
+  };
+  long total = 0;
+  for (int i = 0; i < 8; ++i) {
     const int at = 100 * (i + 1);
     events += span_of("python_function", fmt::format("nn.Module: Block_{}", i), at, 90) +
-              span_of("cpu_op", "aten::relu", at + 10, 70) + change_of(at + 20, 1000 + i, kept) +
-              change_of(at + 40, 2000 + i, kMiB);
+              span_of("cpu_op", "aten::relu", at + 10, 70);
+    events += on_device(at + 20, 1000 + i, 8 * kMiB, total += 8 * kMiB);
+    events += on_device(at + 40, 2000 + i, kMiB, total += kMiB);
   }
-  for (int i = blocks; i-- > 0;) {
-    const int at = 2000 + 100 * (blocks - i);
-    events += span_of("cpu_op", "autograd::engine::evaluate_function: ReluBackward0", at, 90) +
-              change_of(at + 20, 1000 + i, -kept);
+  for (int i = 8; i-- > 0;) {
+    const int at = 2000 + 100 * (8 - i);
+    events += span_of("cpu_op", "autograd::engine::evaluate_function: ReluBackward0", at, 90);
+    events += on_device(at + 20, 1000 + i, -8 * kMiB, total -= 8 * kMiB);
   }
-  return events;
-}
-
-TEST(MemoryRules, CheckpointingThatWouldHalveThePeak) {
-  const auto ids = [](int blocks, long kept) { return test::cells(findings(trained(blocks, kept)), "id"); };
-  EXPECT_EQ(std::ranges::count(ids(8, 8 * kMiB), "A11"), 1);   // of 72 MiB, 8 outputs and one block are left
-  EXPECT_EQ(std::ranges::count(ids(2, 16 * kMiB), "A11"), 0);  // of 34 MiB, 19 are left
-  EXPECT_EQ(std::ranges::count(ids(8, 2 * kMiB), "A11"), 0);   // saves 13 MiB
+  events.pop_back();
+  const report::Table table =
+      test::advice_on(
+          test::open_json(
+              R"({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA A100", "totalGlobalMem": 79691776}], "traceEvents": [)" +
+              events + "]}"))
+          .tables[1];
+  const Cells ids = test::cells(table, "id");
+  const auto at = std::ranges::find(ids, "A02");
+  ASSERT_NE(at, ids.end());
+  EXPECT_NE(test::cells(table, "remedy")[static_cast<std::size_t>(at - ids.begin())].find(
+                "each Block: the peak falls to 17.0 MiB"),
+            std::string::npos);
 }
 
 }  // namespace

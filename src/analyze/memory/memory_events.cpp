@@ -320,8 +320,8 @@ report::Report memory_events(const Derived& derived, const report::Params& param
   return {"memory_events",
           {tabulate(kPeakSheet, of.peaks, several), tabulate(kAliveSheet, of.alive, several),
            tabulate(kOpMemorySheet, of.operators, several), tabulate(kKeptSheet, of.kept, several),
-           tabulate(kKeptFunctionSheet, of.kept_in, several), tabulate(kCurveSheet, of.curve, several),
-           tabulate(kStepSheet, of.steps, several)},
+           tabulate(kCurveSheet, of.curve, several), tabulate(kStepSheet, of.steps, several),
+           tabulate(kKeptFunctionSheet, of.kept_in, several)},
           std::move(of.notes)};
 }
 
