@@ -41,10 +41,9 @@ std::vector<MemoryRange> parts_of(AllocationPlaces& places, const HeldSegment& s
 }
 
 /// Adds `next`, which begins where `range` ends.
-void join(MemoryRange& range, MemoryRange next) {
+void join(MemoryRange& range, const MemoryRange& next) {
   const bool only_free = range.blocks == 0, adds_place = next.blocks > 0;
-  if (adds_place)
-    range.place = only_free || range.place == next.place ? std::move(next.place) : kSeveralPlaces;
+  if (adds_place) range.place = only_free || range.place == next.place ? next.place : kSeveralPlaces;
   if (range.state != next.state) range.state = "mixed";
   range.size += next.size;
   range.free += next.free;
