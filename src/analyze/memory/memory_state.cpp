@@ -58,7 +58,7 @@ void add_segment(std::vector<MemoryRange>& out, AllocationPlaces& places, const 
   for (MemoryRange& part : parts_of(places, segment)) {
     const bool alike = !first && part.state == out.back().state && part.place == out.back().place;
     if (alike || (!first && is_small && part.size < small)) {
-      join(out.back(), std::move(part));
+      join(out.back(), part);
       is_small = is_small && out.back().size < small * 2;
       continue;
     }
