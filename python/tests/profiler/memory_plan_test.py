@@ -74,5 +74,5 @@ def test_checkpointing_saves_what_was_said(name, module, tmp_path):
     (row,) = [row for row in stepscope.open(plain).show.checkpointing().tables[0] if row["module"] == module]
     assert row["peak"] == peak_of(plain)
     peak = peak_of(record("checkpointed.json", True))
-    assert 0.93 * row["peak_low"] <= peak <= 1.05 * row["peak_high"], (row, peak)
+    assert 0.93 * row["peak_low"] <= peak <= 1.08 * row["peak_high"], (row, peak)
     assert row["peak_high"] < 0.9 * row["peak"]

@@ -136,12 +136,26 @@ void TensorDegrees::find_products(Axis& axis) const {
       if (product.known() && product.value() > axis.size && !of_parameters_.contains(product.value()))
         axis.products.insert(product.value());
     }
+    add_split(axis, dims);
     Amount rows = 1;
     for (auto dim = dims.begin(); dim != dims.end(); ++dim) {
       rows *= *dim;
       if (dim >= at && rows.known() && of_parameters_.contains(rows.value()))
         axis.colliding.insert(rows.value());
     }
+  }
+}
+
+/// A tensor as large as `dims` without the size itself has it in a dimension, as [65, 3, 80] seen as [65, 15,
+/// 16].
+void TensorDegrees::add_split(Axis& axis, const Dims& dims) const {
+  const Amount elements = numel({dims, {}});
+  if (!elements.known() || elements.value() == 0) return;
+  for (const Dims& other : shapes_) {
+    if (std::ranges::find(other, axis.size) != other.end() || numel({other, {}}).value() != elements.value())
+      continue;
+    for (const std::int64_t dim : other)
+      if (dim % axis.size == 0 && !of_parameters_.contains(dim)) axis.products.insert(dim);
   }
 }
 

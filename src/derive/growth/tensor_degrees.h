@@ -56,6 +56,7 @@ class TensorDegrees {
 
   void find_parameters(const trace::Trace& trace, const trace::Rank& rank);
   void find_products(Axis& axis) const;
+  void add_split(Axis& axis, const Dims& dims) const;
   void find_squares();
   std::int8_t batch_degree(const Dims& dims) const;
   void add_sequence(const Dims& dims, DegreeRange& to) const;
