@@ -50,11 +50,10 @@ std::int64_t time_of_calls(const Rank& rank, const std::vector<Row>& calls) {
   const trace::EventTable& e = rank.events;
   std::int64_t host = 0, device = 0;
   for (const Row row : calls) host += e.duration(row);
-  const std::vector<Row>& sorted = calls;
   for (Row row = 0; row < e.size(); ++row) {
     if (e.work[row] == trace::Work::none || e.op[row] == kNoRow) continue;
     for (Row up = e.op[row]; up != kNoRow; up = e.parent[up])
-      if (std::ranges::binary_search(sorted, up)) {
+      if (std::ranges::binary_search(calls, up)) {
         device += e.duration(row);
         break;
       }
@@ -67,9 +66,10 @@ void add_modules(const Derived& derived, const Rank& rank, const MemoryRecords& 
   const ChosenRecords chosen = chosen_records(rank, records, derived.choice());
   if (chosen.chosen.empty()) return;
   const std::int64_t peak = records.level(chosen.peak);
+  const std::vector<bool> in_backward = derive::in_backward_passes(derived.trace(), rank, records);
   std::vector<CheckpointedModule> rows;
   for (const auto& [module, calls] : calls_by_class(derived.trace(), rank, derived.choice())) {
-    const derive::CheckpointedPeak found = checkpointed_peak(derived.trace(), rank, records, calls);
+    const derive::CheckpointedPeak found = checkpointed_peak(rank, records, in_backward, calls);
     if (static_cast<double>(found.held) < kWorthAsking * static_cast<double>(peak)) continue;
     rows.push_back({rank.rank, records.device, module, static_cast<std::int64_t>(calls.size()), peak,
                     found.held, std::min(found.low, peak), std::min(found.high, peak),

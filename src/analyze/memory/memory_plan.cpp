@@ -6,11 +6,9 @@
 #include <charconv>
 #include <cmath>
 #include <map>
-#include <optional>
 
 #include "analyze/list.h"
 #include "analyze/memory/op_memory.h"
-#include "base/text.h"
 #include "derive/growth/category_walk.h"
 #include "derive/growth/held_before.h"
 #include "derive/roof/peaks.h"
@@ -153,6 +151,10 @@ class Planner {
     const derive::Trained trained = derive::trained_parameters(trace, rank);
     const derive::HeldBefore before = held_before(records, growth, uses, trained);
     note_before(before, trained);
+    if (before.other > 0 && (wishes_.precision != "recorded" || !wishes_.optimizer.empty()))
+      note(
+          "What the device held before the recording stays as it is: record from before the model is made to "
+          "plan for another precision or optimizer.");
     const MemoryPlan plan(records, growth, uses, before);
 
     PlanChange change = wished(trained);
@@ -246,13 +248,17 @@ class Planner {
 
   PlanChange wished(const derive::Trained& trained) {
     PlanChange change;
-    const bool halves = wishes_.precision == "bf16" || wishes_.precision == "fp16";
+    const bool wants_half = wishes_.precision == "bf16" || wishes_.precision == "fp16";
+    const bool halves = wants_half && trained.type == derive::DType::float32;
     if (halves) {
-      change.weights = change.floats = {0.5, 0.5};
+      change.weights = {0.5, 0.5};
       change.optimizer_state = change.optimizer_temporaries = {0.5, 0.5};
+    }
+    if (wants_half) {
+      change.floats = {0.5, 0.5};
       note(
-          "Half precision: every float of the model, its gradients and its optimizer takes 2 bytes. Results "
-          "that the program itself keeps in fp32 are counted as half.");
+          "Half precision: what the recording has in fp32 takes 2 bytes per number, also results that the "
+          "program itself keeps in fp32.");
     } else if (wishes_.precision == "amp") {
       change.floats = {0.5, 1};
       change.more_high = 0.5 * static_cast<double>(trained.bytes);

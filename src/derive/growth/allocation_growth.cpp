@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <map>
 #include <optional>
 #include <unordered_map>
 
@@ -264,6 +265,8 @@ std::vector<AllocationGrowth> allocation_growth(const trace::Trace& trace, const
   const bool has_shapes = degrees.has_shapes();
   trace::AskedOnce is_step(trace.strings,
                            [](std::string_view name) { return name.starts_with("Optimizer.step#"); });
+  std::map<std::pair<const Call*, std::int64_t>, std::optional<AllocationGrowth>>
+      judged;  // by call and bytes
   std::vector<AllocationGrowth> out(records.size());
   for (std::uint32_t i = 0; i < records.size(); ++i) {
     if (records.bytes[i] <= 0) continue;
@@ -273,7 +276,10 @@ std::vector<AllocationGrowth> allocation_growth(const trace::Trace& trace, const
       in_optimizer |= is_step(rank.events.name[row]);
       if (rank.events.kind[row] != Kind::op || found) continue;
       in_operator = true;
-      found = judge.judged(calls.at(row), records.bytes[i]);
+      const Call& call = calls.at(row);
+      const auto [known, added] = judged.try_emplace({&call, records.bytes[i]});
+      if (added) known->second = judge.judged(call, records.bytes[i]);
+      found = known->second;
     }
     if (found) out[i] = *found;
     out[i].in_optimizer = in_optimizer;

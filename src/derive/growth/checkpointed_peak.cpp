@@ -27,17 +27,13 @@ struct KeptCall {
 
 class Checkpointing {
  public:
-  Checkpointing(const trace::Trace& trace, const trace::Rank& rank, const MemoryRecords& records,
+  Checkpointing(const trace::Rank& rank, const MemoryRecords& records, const std::vector<bool>& in_backward,
                 const std::vector<Row>& calls)
       : e_(rank.events),
         records_(records),
+        in_backward_(in_backward),
         call_of_(records.size(), kNever),
-        in_backward_(records.size()),
         calls_(calls.size()) {
-    const PhaseTimes phases = phase_times(trace, rank, {kFirst, kLast});
-    const PhaseAt phase(phases);
-    for (std::uint32_t i = 0; i < records.size(); ++i)
-      in_backward_[i] = phase(e_.start[records.row[i]]) == Phase::backward;
     std::unordered_map<Row, std::uint32_t> numbers;
     for (std::uint32_t i = 0; i < calls.size(); ++i) numbers.emplace(calls[i], i);
     for (std::uint32_t i = 0; i < records.size(); ++i)
@@ -116,23 +112,34 @@ class Checkpointing {
     // A range that the whole pass is in, such as the call of backward(), is not the node.
     for (Row up = e_.parent[outermost]; up != kNoRow && e_.kind[up] == trace::Kind::op; up = e_.parent[up])
       outermost = up;
-    std::uint32_t first = record;
-    while (first > 0 && e_.start[records_.row[first - 1]] >= e_.start[outermost]) --first;
-    return first;
+    const auto first = std::ranges::lower_bound(records_.row, e_.start[outermost], {},
+                                                [&](Row row) { return e_.start[row]; });
+    return static_cast<std::uint32_t>(first - records_.row.begin());
   }
 
   const trace::EventTable& e_;
   const MemoryRecords& records_;
+  const std::vector<bool>& in_backward_;
   std::vector<std::uint32_t> call_of_;  // by record
-  std::vector<bool> in_backward_;       // by record
   std::vector<KeptCall> calls_;
 };
 
 }  // namespace
 
-CheckpointedPeak checkpointed_peak(const trace::Trace& trace, const trace::Rank& rank,
-                                   const MemoryRecords& records, const std::vector<trace::Row>& calls) {
-  return Checkpointing(trace, rank, records, calls).peak();
+std::vector<bool> in_backward_passes(const trace::Trace& trace, const trace::Rank& rank,
+                                     const MemoryRecords& records) {
+  const PhaseTimes phases = phase_times(trace, rank, {kFirst, kLast});
+  const PhaseAt phase(phases);
+  std::vector<bool> out(records.size());
+  for (std::uint32_t i = 0; i < records.size(); ++i)
+    out[i] = phase(rank.events.start[records.row[i]]) == Phase::backward;
+  return out;
+}
+
+CheckpointedPeak checkpointed_peak(const trace::Rank& rank, const MemoryRecords& records,
+                                   const std::vector<bool>& in_backward,
+                                   const std::vector<trace::Row>& calls) {
+  return Checkpointing(rank, records, in_backward, calls).peak();
 }
 
 }  // namespace stepscope::derive

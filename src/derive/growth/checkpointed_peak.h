@@ -14,12 +14,17 @@ struct CheckpointedPeak {
   std::int64_t low = 0, high = 0;  ///< bytes of the new peak
 };
 
+/// By record: whether it is in a backward pass. O(n log n) in host rows.
+std::vector<bool> in_backward_passes(const trace::Trace& trace, const trace::Rank& rank,
+                                     const MemoryRecords& records);
+
 /// `calls`: host ranges that do not overlap on their thread. Of what a call allocated and left alive, the
 /// last allocation counts as its output and stays; all else is dropped at the call's end and made again when
 /// the backward pass reaches the call: in the outermost range around the first of these frees. `high` counts
 /// what the call needs only while it runs, and a second output, at that instant; `low` does not. Memory that
 /// is never freed is not dropped. O(records · log calls).
-CheckpointedPeak checkpointed_peak(const trace::Trace& trace, const trace::Rank& rank,
-                                   const MemoryRecords& records, const std::vector<trace::Row>& calls);
+CheckpointedPeak checkpointed_peak(const trace::Rank& rank, const MemoryRecords& records,
+                                   const std::vector<bool>& in_backward,
+                                   const std::vector<trace::Row>& calls);
 
 }  // namespace stepscope::derive

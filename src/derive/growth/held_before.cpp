@@ -31,8 +31,8 @@ constexpr StateOf kStates[] = {
 
 /// Share of a known sum from which on it counts as recorded.
 constexpr double kSeen = 0.9;
-/// Buffers of a model, such as running means, take at most this share of its parameters and their state: 0.1
-/// % in a ResNet-50.
+/// Buffers of a model, such as running means, take at most this share of its parameters and their state
+/// (chosen).
 constexpr double kBuffers = 0.01;
 
 std::int64_t missing(double expected, std::int64_t seen) {
@@ -63,6 +63,7 @@ Trained trained_parameters(const trace::Trace& trace, const trace::Rank& rank) {
       if (!args.at(0).is_tensor()) continue;
       const Amount bytes = bytes_of(numel(args.at(0).shape), args.at(0).dtype);
       by_pass[static_cast<std::size_t>(pass - passes.begin())] += bytes.value();
+      out.type = args.at(0).dtype;
     }
     const std::string_view name = trace.name(rank, row);
     if (is_host_range(e.kind[row]) && name.starts_with(kStep)) {

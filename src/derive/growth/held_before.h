@@ -12,9 +12,10 @@ namespace stepscope::derive {
 double state_per_parameter(std::string_view optimizer);
 
 struct Trained {
-  std::int64_t bytes = 0;  ///< of the parameters that got a gradient in one backward pass
-  std::string optimizer;   ///< the class of the optimizer that stepped, "" without one
-  double state = -1;       ///< that it keeps per byte of parameters; -1: not known
+  std::int64_t bytes = 0;       ///< of the parameters that got a gradient in one backward pass
+  DType type = DType::unknown;  ///< of the last of these gradients
+  std::string optimizer;        ///< the class of the optimizer that stepped, "" without one
+  double state = -1;            ///< that it keeps per byte of parameters; -1: not known
 };
 Trained trained_parameters(const trace::Trace& trace, const trace::Rank& rank);
 

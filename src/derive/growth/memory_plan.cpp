@@ -34,10 +34,8 @@ Factor MemoryPlan::factor(std::uint32_t record, const PlanChange& change) const 
     times(change.optimizer_state);
   else if (of.in_optimizer)
     times(change.optimizer_temporaries);
-  else if (of.is_parameter)
-    times(change.weights);
-  else if (is_floating(of.type))
-    times(change.floats);
+  else if (of.type == DType::float32)
+    times(of.is_parameter ? change.weights : change.floats);
   return out;
 }
 

@@ -17,8 +17,8 @@ struct Factor {
 
 struct PlanChange {
   double batch = 1, sequence = 1;  ///< new size / recorded size
-  Factor weights;                  ///< of parameters and their gradients
-  Factor floats;                   ///< of all other floating-point numbers
+  Factor weights;                  ///< of parameters and their gradients in fp32
+  Factor floats;                   ///< of all other numbers in fp32
   Factor optimizer_state, optimizer_temporaries;
   double more_low = 0, more_high = 0;  ///< bytes that are added to the whole step
 };

@@ -115,16 +115,21 @@ TensorDegrees::TensorDegrees(const trace::Trace& trace, const trace::Rank& rank,
   sequence_.size = sizes.sequence;
   for (Axis* axis : {&batch_, &sequence_}) {
     axis->is_of_parameters = of_parameters_.contains(axis->size);
-    if (axis->size > 1) find_products(*axis);
+    if (axis->size <= 1) continue;
+    find_products(*axis);
+    find_splits(*axis);
   }
   if (sequence_.size > 1) find_squares();
   shapes_.clear();
 }
 
+std::size_t TensorDegrees::searched(const Axis& axis, const Dims& dims) const {
+  return &axis == &batch_ ? std::min<std::size_t>(2, dims.size()) : dims.size();
+}
+
 void TensorDegrees::find_products(Axis& axis) const {
   for (const Dims& dims : shapes_) {
-    const std::size_t first = std::min<std::size_t>(2, dims.size());
-    const auto end = dims.begin() + static_cast<std::ptrdiff_t>(&axis == &batch_ ? first : dims.size());
+    const auto end = dims.begin() + static_cast<std::ptrdiff_t>(searched(axis, dims));
     const auto at = std::find(dims.begin(), end, axis.size);
     if (at == end || dims.size() > kMostDims) continue;
     Dims rest = dims;
@@ -136,7 +141,6 @@ void TensorDegrees::find_products(Axis& axis) const {
       if (product.known() && product.value() > axis.size && !of_parameters_.contains(product.value()))
         axis.products.insert(product.value());
     }
-    add_split(axis, dims);
     Amount rows = 1;
     for (auto dim = dims.begin(); dim != dims.end(); ++dim) {
       rows *= *dim;
@@ -146,17 +150,29 @@ void TensorDegrees::find_products(Axis& axis) const {
   }
 }
 
-/// A tensor as large as `dims` without the size itself has it in a dimension, as [65, 3, 80] seen as [65, 15,
-/// 16].
-void TensorDegrees::add_split(Axis& axis, const Dims& dims) const {
-  const Amount elements = numel({dims, {}});
-  if (!elements.known() || elements.value() == 0) return;
-  for (const Dims& other : shapes_) {
-    if (std::ranges::find(other, axis.size) != other.end() || numel({other, {}}).value() != elements.value())
-      continue;
-    for (const std::int64_t dim : other)
-      if (dim % axis.size == 0 && !of_parameters_.contains(dim)) axis.products.insert(dim);
+/// A tensor as large as one that has the size, and without it, has it in a dimension: [65, 3, 80] seen as
+/// [65, 15, 16].
+void TensorDegrees::find_splits(Axis& axis) const {
+  struct OfOneSize {
+    bool has_axis = false;
+    std::vector<const Dims*> others;
+  };
+  std::map<std::int64_t, OfOneSize> by_elements;
+  for (const Dims& dims : shapes_) {
+    const Amount elements = numel({dims, {}});
+    if (!elements.known() || elements.value() == 0 || dims.size() > kMostDims) continue;
+    OfOneSize& of = by_elements[elements.value()];
+    const auto end = dims.begin() + static_cast<std::ptrdiff_t>(searched(axis, dims));
+    if (std::find(dims.begin(), end, axis.size) != end)
+      of.has_axis = true;
+    else if (std::ranges::find(dims, axis.size) == dims.end())
+      of.others.push_back(&dims);
   }
+  for (const auto& [elements, of] : by_elements)
+    if (of.has_axis)
+      for (const Dims* dims : of.others)
+        for (const std::int64_t dim : *dims)
+          if (dim % axis.size == 0 && !of_parameters_.contains(dim)) axis.products.insert(dim);
 }
 
 void TensorDegrees::find_squares() {

@@ -54,9 +54,10 @@ class TensorDegrees {
     bool is_of_parameters = false;  ///< a parameter has a dimension of this size
   };
 
-  void find_parameters(const trace::Trace& trace, const trace::Rank& rank);
+  /// Number of first dimensions that may be the size itself.
+  std::size_t searched(const Axis& axis, const Dims& dims) const;
   void find_products(Axis& axis) const;
-  void add_split(Axis& axis, const Dims& dims) const;
+  void find_splits(Axis& axis) const;
   void find_squares();
   std::int8_t batch_degree(const Dims& dims) const;
   void add_sequence(const Dims& dims, DegreeRange& to) const;
