@@ -17,22 +17,26 @@
 
 namespace stepscope::test {
 
-/// Reads `json` as one file. The temporary file is removed before it returns.
-inline trace::Trace open_json(std::string_view json) {
+/// Reads each of `texts` as a file, all together. The temporary files are removed before it returns.
+inline trace::Trace open_jsons(const std::vector<std::string_view>& texts) {
   static int count = 0;
-  const std::filesystem::path path =
-      std::filesystem::temp_directory_path() /
-      ("stepscope_" + std::to_string(getpid()) + "_" + std::to_string(count++) + ".json");
-  std::ofstream(path, std::ios::binary) << json;
-  const std::string paths[] = {path.string()};
+  std::vector<std::string> paths;
+  for (const std::string_view json : texts) {
+    paths.push_back((std::filesystem::temp_directory_path() /
+                     ("stepscope_" + std::to_string(getpid()) + "_" + std::to_string(count++) + ".json"))
+                        .string());
+    std::ofstream(paths.back(), std::ios::binary) << json;
+  }
   Result<trace::Trace> trace = read::open(paths);
-  std::filesystem::remove(path);
+  for (const std::string& path : paths) std::filesystem::remove(path);
   if (!trace.ok()) {
     ADD_FAILURE() << trace.error().text();
     return {};
   }
   return std::move(trace).value();
 }
+
+inline trace::Trace open_json(std::string_view json) { return open_jsons({json}); }
 
 /// Reads a file with these events: the text between the brackets of "traceEvents".
 inline trace::Trace open_events(std::string_view events) {

@@ -5,7 +5,7 @@
 # tests; web: the browser for the page's tests; dev: also clang and its tools.
 set -eu
 
-build="g++ make cmake ninja-build pkg-config libboost1.81-dev libfmt-dev libisal-dev libsimdjson-dev libsqlite3-dev zlib1g-dev"
+build="g++ make cmake ninja-build pkg-config libboost1.81-dev libfmt-dev libisal-dev libsimdjson-dev libsqlite3-dev libzstd-dev zlib1g-dev"
 test="ccache python3 python3-dev python3-venv libgtest-dev libbenchmark-dev libcli11-dev"
 torch="python3-torch libtorch-dev"
 web="chromium"

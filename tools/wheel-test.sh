@@ -36,7 +36,7 @@ with profile(activities=[], path="run.stepscope"):  # ranges alone need no PyTor
 assert "a range" in str(stepscope.open("run.stepscope").analyze("user_annotations")[0])
 
 mapped = {line.split()[-1] for line in open("/proc/self/maps") if ".so" in line}
-strays = [path for path in mapped if not path.startswith(sys.prefix) and any(name in path for name in ("fmt", "simdjson", "isal", "sqlite"))]
+strays = [path for path in mapped if not path.startswith(sys.prefix) and any(name in path for name in ("fmt", "simdjson", "isal", "sqlite", "zstd"))]
 assert not strays, f"libraries of the system stand in for bundled ones: {strays}"
 PYTHON
   echo "wheel-test: $tag on $("$python" --version): installed, reported and recorded without a compiler"

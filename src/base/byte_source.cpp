@@ -10,6 +10,7 @@
 
 #include "base/gzip.h"
 #include "base/kept_pipes.h"
+#include "base/zstd.h"
 
 namespace stepscope {
 namespace {
@@ -93,8 +94,10 @@ class PrefixedBytes : public ByteSource {
   std::size_t at_ = 0;
 };
 
-std::unique_ptr<ByteSource> unzipped_if_gzip(std::unique_ptr<ByteSource> raw) {
-  return peek(raw, 2) == "\x1f\x8b" ? gunzip(std::move(raw)) : std::move(raw);
+std::unique_ptr<ByteSource> unpacked(std::unique_ptr<ByteSource> raw) {
+  const std::string head = peek(raw, 4);
+  if (head.starts_with("\x1f\x8b")) return gunzip(std::move(raw));
+  return head == "\x28\xB5\x2F\xFD" ? unzstd(std::move(raw)) : std::move(raw);
 }
 
 }  // namespace
@@ -103,7 +106,7 @@ Result<std::unique_ptr<ByteSource>> open_bytes(const std::string& path) {
   if (path.empty()) return Error{"a file name is empty", ""};
   if (auto pipe = open_kept_pipe(path)) {
     if (!*pipe) return pipe->error();
-    return unzipped_if_gzip(std::move(**pipe));
+    return unpacked(std::move(**pipe));
   }
   const int fd = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return Error{std::string("cannot be opened: ") + std::strerror(errno), path};
@@ -114,11 +117,11 @@ Result<std::unique_ptr<ByteSource>> open_bytes(const std::string& path) {
         "is a directory, not a trace file; name the files in it, or run `stepscope report` on the directory",
         path};
   }
-  return unzipped_if_gzip(std::make_unique<FileBytes>(fd, S_ISREG(about.st_mode) ? about.st_size : -1));
+  return unpacked(std::make_unique<FileBytes>(fd, S_ISREG(about.st_mode) ? about.st_size : -1));
 }
 
 std::unique_ptr<ByteSource> memory_bytes(const char* data, std::size_t size) {
-  return unzipped_if_gzip(std::make_unique<MemoryBytes>(data, size));
+  return unpacked(std::make_unique<MemoryBytes>(data, size));
 }
 
 std::string peek(std::unique_ptr<ByteSource>& source, std::size_t size) {

@@ -1,4 +1,4 @@
-// Bytes from a file or standard input, decompressed if gzip. Streaming: the file is never held whole.
+// Bytes from a file or standard input, decompressed if gzip or zstd. Streaming: the file is never held whole.
 #pragma once
 
 #include <algorithm>
@@ -54,7 +54,7 @@ class ByteSource {
   }
 };
 
-/// Opens `path` ("-" is standard input); detects gzip by its first bytes.
+/// Opens `path` ("-" is standard input); detects gzip and zstd by its first bytes.
 Result<std::unique_ptr<ByteSource>> open_bytes(const std::string& path);
 
 /// The same over bytes in memory, which must outlive the source. For tests and fuzzing.

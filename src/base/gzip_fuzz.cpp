@@ -1,4 +1,4 @@
-// Hostile gzip: reading any bytes ends, in bounded time and memory, with the same result for any size of the
+// Hostile gzip and zstd: reading any bytes ends, in bounded time and memory, with the same result for any size of the
 // pieces.
 #include <cstdint>
 #include <string>

@@ -21,6 +21,7 @@
 #include "read/merged/file.h"
 #include "read/merged/restore.h"
 #include "read/recording_text.h"
+#include "read/snapshot/memory_page.h"
 #include "read/snapshot/snapshot.h"
 #include "record/recording.h"
 #include "record/text/worker_files.h"
@@ -72,6 +73,13 @@ bool is_other_pickle(const std::string& path) {
   if (!has(path, ".pickle") && !path.ends_with(".pkl")) return false;
   auto source = open_bytes(path);
   return source && !is_snapshot(peek(*source, kHead));
+}
+
+Result<Parsed> alone(Result<ParsedFile> file) {
+  if (!file) return file.error();
+  Parsed parsed;
+  parsed.files.push_back(std::move(*file));
+  return parsed;
 }
 
 using Identity = std::pair<dev_t, ino_t>;
@@ -202,19 +210,16 @@ Result<Parsed> parse_file(const std::string& path, const KinetoOptions& options)
         path};
   if (is_execution_trace(head)) return execution_trace_alone(path == "-" ? "standard input" : path);
   if (const auto error = foreign_error(head, path)) return *error;
-  if (is_memory_timeline(head)) {
-    auto file = parse_memory_timeline(path, **source);
-    if (!file) return file.error();
-    Parsed parsed;
-    parsed.files.push_back(std::move(*file));
-    return parsed;
-  }
-  if (is_pickle(head) || is_snapshot(head)) {
-    auto file = parse_snapshot(path, **source, head, options.progress);
-    if (!file) return file.error();
-    Parsed parsed;
-    parsed.files.push_back(std::move(*file));
-    return parsed;
+  if (is_memory_timeline(head)) return alone(parse_memory_timeline(path, **source));
+  if (is_pickle(head) || is_snapshot(head))
+    return alone(parse_snapshot(path, **source, head, options.progress));
+  if (is_memory_page(head)) {
+    std::unique_ptr<ByteSource> snapshot = snapshot_of_page(std::move(*source));
+    if (snapshot == nullptr)
+      return Error{"is a page of PyTorch's memory_viz with no snapshot in it; give the .pickle that it shows",
+                   path};
+    const std::string begin = peek(snapshot, kHead);
+    return alone(parse_snapshot(path, *snapshot, begin, options.progress));
   }
   if (head.starts_with(kMergedStart)) {
     auto merged = MergedFile::open(path);
@@ -226,11 +231,7 @@ Result<Parsed> parse_file(const std::string& path, const KinetoOptions& options)
     auto bytes = *source ? Result<std::unique_ptr<ByteSource>>(std::move(*source)) : open_bytes(path);
     return recording && bytes ? recording_text(std::move(*bytes), path) : std::move(bytes);
   };
-  auto file = parse_kineto(path, reopen, options);
-  if (!file) return file.error();
-  Parsed parsed;
-  parsed.files.push_back(std::move(*file));
-  return parsed;
+  return alone(parse_kineto(path, reopen, options));
 }
 
 }  // namespace stepscope::read

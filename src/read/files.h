@@ -13,9 +13,10 @@
 namespace stepscope::read {
 
 /// Endings of files that can be read, and of files that can be merged.
-inline constexpr std::string_view kReadable[] = {".json",   ".json.gz",   ".stepscope",
-                                                 ".pickle", ".pickle.gz", ".pkl"};
-inline constexpr std::string_view kMergeable[] = {".json", ".json.gz", ".pfw", ".pfw.gz", ".stepscope"};
+inline constexpr std::string_view kReadable[] = {".json",   ".json.gz",   ".json.zst",   ".stepscope",
+                                                 ".pickle", ".pickle.gz", ".pickle.zst", ".pkl"};
+inline constexpr std::string_view kMergeable[] = {".json", ".json.gz", ".json.zst",
+                                                  ".pfw",  ".pfw.gz",  ".stepscope"};
 
 /// The files named; a directory is replaced by the files below it with one of these endings, in path order.
 /// Below a directory, a link to another of its files is left out; a dangling link stays, to be reported

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "read/snapshot/memory_page.h"
+
 namespace stepscope::read {
 namespace {
 
@@ -52,12 +54,6 @@ std::string_view wide_encoding(std::string_view head) {
   return {};
 }
 
-/// A page that torch.cuda._memory_viz wrote.
-bool is_memory_page(std::string_view head) {
-  skip_space(head);
-  return head.starts_with('<') && head.find("MemoryViz") != std::string_view::npos;
-}
-
 }  // namespace
 
 bool is_dftracer(std::string_view head) {
@@ -71,15 +67,11 @@ bool is_dftracer(std::string_view head) {
 }
 
 std::optional<Error> foreign_error(std::string_view head, const std::string& path) {
-  if (is_perfetto(head))
+  if (is_perfetto(head) && !is_memory_page(head))
     return Error{"is a Perfetto trace, which only Perfetto reads; give the .json files that it was made of",
                  path};
   if (head.starts_with("version https://git-lfs"))
     return Error{"is a Git LFS pointer, not the file itself; fetch the file: `git lfs pull`", path};
-  if (head.starts_with("\x28\xB5\x2F\xFD"))
-    return Error{"is compressed with zstd; unpack it: `zstd -d FILE`", path};
-  if (is_memory_page(head))
-    return Error{"is a page of PyTorch's memory_viz; give the snapshot that it was made of (.pickle)", path};
   if (const std::string_view encoding = wide_encoding(head); !encoding.empty())
     return Error{fmt::format("is {} text; traces are UTF-8: `iconv -f {} -t UTF-8 FILE > NEW.json`",
                              encoding.substr(0, 6), encoding),

@@ -15,7 +15,7 @@ namespace stepscope::read {
 bool is_dftracer(std::string_view head);
 
 /// An Error with the remedy if a file that begins with `head` is a Perfetto trace, JSON Lines, text in
-/// UTF-16 or UTF-32, compressed with zstd, a pointer of Git LFS, or a page of memory_viz.
+/// UTF-16 or UTF-32, or a pointer of Git LFS.
 std::optional<Error> foreign_error(std::string_view head, const std::string& path);
 
 }  // namespace stepscope::read

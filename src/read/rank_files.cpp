@@ -205,7 +205,7 @@ Extent extent_of(std::span<const std::string> paths) {
     if (path != "-" && !std::filesystem::exists(path, absent)) continue;
     const std::int64_t bytes = bytes_of({path});
     if (bytes < 0) return {};
-    extent.text += bytes * (path.ends_with(".gz") ? kCompression : 1);
+    extent.text += bytes * (path.ends_with(".gz") || path.ends_with(".zst") ? kCompression : 1);
   }
   return extent;
 }

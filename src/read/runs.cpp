@@ -22,7 +22,7 @@ constexpr std::size_t kMostListed = 8;  // max files or runs that a note lists
 /// names.
 std::string worker_in_name(const std::string& path) {
   std::string_view name = path;
-  for (const std::string_view ending : {".gz", ".pt.trace.json"})
+  for (const std::string_view ending : {".gz", ".zst", ".pt.trace.json"})
     if (name.ends_with(ending)) name.remove_suffix(ending.size());
   const std::size_t digits = name.find_last_not_of("0123456789") + 1;
   if (path.find(".pt.trace.json", name.size()) != name.size() || digits < 2 || digits == name.size() ||

@@ -51,24 +51,24 @@ void ask_without(AllocationPlaces& places, const AllocatorReplay& replay, std::s
 }
 
 /// What is allocated at the instant, by place, largest first.
-std::vector<HeldMemory> held_at(AllocationPlaces places, const AllocatorReplay& replay,
-                                const MemoryInstant& at) {
+std::vector<HeldMemory> held_at(HeldGroups groups, const AllocatorReplay& replay, const MemoryInstant& at) {
   std::vector<HeldMemory> held;
   std::int64_t all = 0;
   for (const Allocation& of : replay.live_at(at.event)) {
-    const std::size_t place = places.number_of(of.stack, of.event == kNoEvent);
+    const std::size_t place = groups.number_of(of);
     if (place == held.size())
       held.push_back(
-          {at.rank, at.device, places.names()[place], 0, 0, 0, 0, 0, 0, kNoInt, kNoInt, kNoInt, kNoInt});
+          {at.rank, at.device, groups.names()[place], 0, 0, 0, 0, 0, 0, kNoInt, kNoInt, kNoInt, kNoInt});
     add(held[place], of, replay, at);
-    if (places.has_optimizer(of.stack)) report::add_to(held[place].optimizer, of.bytes);
+    if (groups.places().has_optimizer(of.stack)) report::add_to(held[place].optimizer, of.bytes);
     report::add_to(all, of.bytes);
   }
   for (HeldMemory& of : held) of.share = report::ratio(of.bytes, all);
   std::ranges::sort(held, [](const HeldMemory& a, const HeldMemory& b) {
     return a.bytes != b.bytes ? a.bytes > b.bytes : a.place < b.place;
   });
-  if (at.event == replay.peak_event && at.event >= 0) ask_without(places, replay, held);
+  if (at.event == replay.peak_event && at.event >= 0 && groups.by_place())
+    ask_without(groups.places(), replay, held);
   return held;
 }
 
@@ -94,6 +94,21 @@ std::vector<HeldByStack> stacks_at(AllocationPlaces places, const AllocatorRepla
   }
   stacks.resize(kPeakStacks + 1);
   return stacks;
+}
+
+/// Adds what the recording of the same run did then, if there is one.
+void add_recorded(std::vector<RanThen>& out, const Derived& derived, const trace::Rank& rank,
+                  const trace::MemoryOfDevice& device, std::int64_t event) {
+  const derive::RunMoments moments(rank);
+  if (event < 0 || !moments.overlap(device)) return;
+  const derive::RunMoment moment = moments.at(device.events.time[static_cast<std::size_t>(event)]);
+  if (moment.step == nullptr && moment.op == trace::kNoRow) return;
+  RanThen& of = out.emplace_back(RanThen{rank.rank, device.number, kNoInt, "", ""});
+  if (moment.step != nullptr) of.step = moment.step->number;
+  if (moment.op == trace::kNoRow) return;
+  of.op = derived.trace().name(rank, moment.op);
+  const ModulePaths modules = module_paths(derived.trace(), rank, derived.choice());
+  if (modules.paths.size() > 0) of.module = module_path_of(modules, moment.inner);
 }
 
 const report::Sheet<MemoryInstant> kInstantSheet{
@@ -133,14 +148,22 @@ const report::Sheet<HeldByStack> kStackSheet{"Held then, by call stack",
                                               {"bytes", &HeldByStack::bytes, Unit::bytes},
                                               {"count", &HeldByStack::count, Unit::count}}};
 
+const report::Sheet<RanThen> kRanSheet{"What ran then",
+                                       report::Shape::table,
+                                       {report::rank_field<RanThen>(&RanThen::rank),
+                                        {"device", &RanThen::device, Unit::none, Role::key},
+                                        {"step", &RanThen::step, Unit::none},
+                                        {"op", &RanThen::op},
+                                        {"module", &RanThen::module}}};
+
 constexpr report::ParamSpec kParams[] = {
     {"at", report::ParamSpec::Type::text, "peak", "",
      "the instant: peak, start, end, oom, or an event's number (what holds after it)"},
-    kHeldByParam};
+    kHeldGroupParam};
 
 }  // namespace
 
-MemoryHolders memory_holders_of(const Derived& derived, std::string_view at, HeldBy by) {
+MemoryHolders memory_holders_of(const Derived& derived, std::string_view at, HeldGroup by) {
   MemoryHolders of;
   const trace::Trace& trace = derived.trace();
   for_each_replay(derived, of.notes, [&](const trace::Rank& rank, std::size_t device) {
@@ -148,7 +171,9 @@ MemoryHolders memory_holders_of(const Derived& derived, std::string_view at, Hel
     const std::optional<MemoryInstant> instant = instant_of(rank, replay, at, of.notes);
     if (!instant) return;
     of.instants.push_back(*instant);
-    std::ranges::move(held_at({trace, *rank.snapshot, by}, replay, *instant), std::back_inserter(of.held));
+    add_recorded(of.ran, derived, rank, replay.device(), instant->event);
+    std::ranges::move(held_at({derived, rank, device, by, instant->event, of.notes}, replay, *instant),
+                      std::back_inserter(of.held));
     std::ranges::move(stacks_at({trace, *rank.snapshot, HeldBy::stack}, replay, *instant),
                       std::back_inserter(of.stacks));
   });
@@ -158,11 +183,11 @@ MemoryHolders memory_holders_of(const Derived& derived, std::string_view at, Hel
 constinit const About memory_peak_about = {kParams};
 
 report::Report memory_peak(const Derived& derived, const report::Params& params) {
-  MemoryHolders of = memory_holders_of(derived, params.text("at", "peak"), held_by(params));
+  MemoryHolders of = memory_holders_of(derived, params.text("at", "peak"), held_group(params));
   const bool several = derived.trace().several();
   return {"memory_peak",
           {tabulate(kInstantSheet, of.instants, several), tabulate(kHeldSheet, of.held, several),
-           tabulate(kStackSheet, of.stacks, several)},
+           tabulate(kStackSheet, of.stacks, several), tabulate(kRanSheet, of.ran, several)},
           std::move(of.notes)};
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analyze/memory/memory_instants.h"
+#include "analyze/memory/held_groups.h"
 
 namespace stepscope::analyze {
 
@@ -29,11 +29,19 @@ struct HeldByStack {
   std::int64_t bytes, count;
 };
 
+/// What a recording of the same run says of the instant.
+struct RanThen {
+  std::int64_t rank, device;
+  std::int64_t step;       ///< its number; report::kNoInt outside of the recording's steps
+  std::string op, module;  ///< the outermost op that ran, and its module; "" if none is known
+};
+
 struct MemoryHolders {
   std::vector<MemoryInstant> instants;
   std::vector<HeldMemory>
       held;  ///< by device, largest first; `peak_without` of the first kPeakPlaces at the peak
   std::vector<HeldByStack> stacks;  ///< by device, largest first; kPeakStacks and one row for all others
+  std::vector<RanThen> ran;         ///< by device, where a recording covers the instant
   std::vector<std::string> notes;
 };
 
@@ -42,6 +50,6 @@ inline constexpr std::string_view kOtherStacks = "other stacks";
 
 /// `at`: an instant as in memory_instants.h.
 MemoryHolders memory_holders_of(const Derived& derived, std::string_view at = "peak",
-                                HeldBy by = HeldBy::function);
+                                HeldGroup by = HeldGroup::function);
 
 }  // namespace stepscope::analyze

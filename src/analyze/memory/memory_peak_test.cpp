@@ -1,6 +1,7 @@
 // memory_summary and memory_peak over a small snapshot, counted by hand.
 #include <gtest/gtest.h>
 
+#include "analyze/memory/made_snapshot_for_test.h"
 #include "make_rank.h"
 
 namespace stepscope {
@@ -97,6 +98,67 @@ TEST(MemoryPeak, WithoutSnapshot) {
     ASSERT_EQ(report.notes.size(), 1u);
     EXPECT_TRUE(report.notes[0].starts_with("No memory snapshot is open.")) << report.notes[0];
   }
+}
+
+// A recording of the same run: two steps of 100 µs; the snapshot's peak, at 110 µs, is in a module's op of
+// step 5, and another thread's op began earlier. The event at 130 µs lies in the backward of the same op.
+constexpr const char* kRecording = R"J({"schemaVersion": 1, "traceEvents": [
+  {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#5", "pid": 1, "tid": 1, "ts": 20, "dur": 95},
+  {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#6", "pid": 1, "tid": 1, "ts": 120, "dur": 100},
+  {"ph": "X", "cat": "python_function", "name": "nn.Module: Net_0", "pid": 1, "tid": 1, "ts": 90, "dur": 24},
+  {"ph": "X", "cat": "python_function", "name": "nn.Module: Linear_1", "pid": 1, "tid": 1, "ts": 91, "dur": 22},
+  {"ph": "X", "cat": "cpu_op", "name": "aten::linear", "pid": 1, "tid": 1, "ts": 105, "dur": 6, "args": {"Sequence number": 3}},
+  {"ph": "X", "cat": "cpu_op", "name": "aten::empty", "pid": 1, "tid": 1, "ts": 109, "dur": 2},
+  {"ph": "X", "cat": "cpu_op", "name": "aten::copy_", "pid": 1, "tid": 2, "ts": 50, "dur": 100},
+  {"ph": "X", "cat": "cpu_op", "name": "autograd::engine::evaluate_function: AddmmBackward0", "pid": 1, "tid": 3, "ts": 126, "dur": 9,
+   "args": {"Sequence number": 3, "Fwd thread id": 1}},
+  {"ph": "X", "cat": "cpu_op", "name": "AddmmBackward0", "pid": 1, "tid": 3, "ts": 127, "dur": 7,
+   "args": {"Sequence number": 3, "Fwd thread id": 1}}]})J";
+
+TEST(MemoryPeak, WhatRanThen) {
+  const trace::Trace trace = test::open_jsons({kRecording, kSnapshot});
+  ASSERT_EQ(trace.ranks.size(), 1u);
+  const report::Report peak = test::answer("memory_peak", trace, test::params({{"by", "module"}}));
+  const report::Table& ran = peak.tables[3];
+  EXPECT_EQ(cells(ran, "step"), Cells{"5"});
+  EXPECT_EQ(cells(ran, "op"), Cells{"aten::linear"});
+  EXPECT_EQ(cells(ran, "module"), Cells{"Net_0/Linear_1"});
+  EXPECT_EQ(cells(peak.tables[1], "place"),
+            (Cells{"Net_0/Linear_1", "allocated before the recording", "outside modules"}));
+  const report::Report end =
+      test::answer("memory_peak", trace, test::params({{"by", "module"}, {"at", "end"}}));
+  EXPECT_EQ(cells(end.tables[3], "step"), Cells{"6"});
+  EXPECT_EQ(cells(end.tables[3], "op"), Cells{"autograd::engine::evaluate_function: AddmmBackward0"});
+  EXPECT_EQ(cells(end.tables[1], "place"),
+            (Cells{"Net_0/Linear_1", "allocated before the recording", "backward of Net_0/Linear_1"}));
+  EXPECT_TRUE(test::answer("memory_peak", test::open_json(kSnapshot)).tables[3].columns.empty() ||
+              cells(test::answer("memory_peak", test::open_json(kSnapshot)).tables[3], "op").empty());
+}
+
+TEST(MemoryPeak, GroupsOfWhatAllocationsAre) {
+  const trace::Trace trace = test::open_json(kSnapshot);
+  const auto held = [&](const char* by) {
+    return test::answer("memory_peak", trace, test::params({{"by", by}, {"at", "end"}}));
+  };
+  EXPECT_EQ(cells(held("size").tables[1], "place"), Cells{"below 4 KiB"});
+  EXPECT_EQ(cells(held("size").tables[1], "bytes"), Cells{"3300"});
+  EXPECT_EQ(cells(held("age").tables[1], "place"),
+            (Cells{"in the last 10 events", "allocated before the recording"}));
+  EXPECT_EQ(cells(held("age").tables[1], "bytes"), (Cells{"2300", "1000"}));
+  for (const char* by : {"module", "category"}) {
+    const report::Report without = held(by);
+    EXPECT_EQ(cells(without.tables[1], "place")[0], "/home/a/model.py(3): forward") << by;
+    EXPECT_TRUE(without.notes.back().starts_with("Device 0: ")) << by;
+  }
+}
+
+TEST(MemoryPeak, AgesInSteps) {
+  const trace::Trace trace = test::leaking(10, true).open();
+  const report::Table held =
+      test::answer("memory_peak", trace, test::params({{"by", "age"}, {"at", "end"}})).tables[1];
+  EXPECT_EQ(cells(held, "place"), (Cells{"4 to 7 steps before", "2 to 3 steps before", "8 to 15 steps before",
+                                         "1 step before", "in this step"}));
+  EXPECT_EQ(cells(held, "count"), (Cells{"4", "2", "2", "1", "1"}));
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ DeviceSteps device_steps_of(const trace::Trace& trace, const trace::Rank& rank,
                             const AllocatorReplay& replay) {
   DeviceSteps of;
   const std::uint32_t events = replay.device().events.count();
-  of.found = derive::allocation_steps(trace, *rank.snapshot, replay);
+  of.found = derive::allocation_steps(trace, rank, replay);
   StepWalk walk(rank, replay);
   const std::vector<std::uint32_t>& begins = of.found.begins;
   if (begins.empty()) {
@@ -114,6 +114,8 @@ std::string told(const trace::Trace& trace, const trace::Rank& rank, const Devic
   switch (of.found.from) {
     case StepsFrom::marks:
       return fmt::format("{} steps, as the program marked them", of.steps.size());
+    case StepsFrom::recording:
+      return fmt::format("{} steps, those of the recording", of.steps.size());
     case StepsFrom::rhythm:
       return fmt::format("{} steps; each begins where {} allocates", of.steps.size(),
                          derive::StackPlaces(trace, *rank.snapshot).place(of.found.stack));

@@ -13,6 +13,19 @@ using trace::MemoryAction;
 
 constexpr std::size_t kFewest = 3;  ///< steps
 
+/// The first events at these times, which rise, or after them.
+std::vector<std::uint32_t> begun_at(const trace::MemoryOfDevice& device,
+                                    std::span<const std::int64_t> times) {
+  std::vector<std::uint32_t> begins;
+  std::uint32_t e = 0;
+  const std::uint32_t events = device.events.count();
+  for (const std::int64_t time : times) {
+    while (e < events && device.events.time[e] < time) ++e;
+    if (e < events && (begins.empty() || begins.back() < e)) begins.push_back(e);
+  }
+  return begins;
+}
+
 /// Events at which marked ranges of that name's beginning begin.
 std::vector<std::uint32_t> marked(const trace::Trace& trace, const trace::Snapshot& snapshot,
                                   const trace::MemoryOfDevice& device, std::string_view name) {
@@ -28,14 +41,22 @@ std::vector<std::uint32_t> marked(const trace::Trace& trace, const trace::Snapsh
   }
   if (before != trace::kNoTime) times.push_back(before);
   std::ranges::sort(times);
-  std::vector<std::uint32_t> begins;
-  std::uint32_t e = 0;
-  const std::uint32_t events = device.events.count();
-  for (const std::int64_t time : times) {
-    while (e < events && device.events.time[e] < time) ++e;
-    if (e < events && (begins.empty() || begins.back() < e)) begins.push_back(e);
+  return begun_at(device, times);
+}
+
+/// The same of the recording's steps, if they cover at least half of the events.
+std::vector<std::uint32_t> recorded(const trace::Rank& rank, const trace::MemoryOfDevice& device) {
+  std::vector<std::int64_t> begins, ends;
+  for (const trace::Step& step : rank.steps) {
+    if (!step.counts()) continue;
+    begins.push_back(rank.base_ns + step.start);
+    ends.push_back(rank.base_ns + step.end);
   }
-  return begins;
+  if (begins.empty()) return {};
+  const Column<std::int64_t>& time = device.events.time;
+  const auto covered =
+      std::ranges::count_if(time, [&](std::int64_t t) { return begins.front() <= t && t < ends.back(); });
+  return covered * 2 >= std::ssize(time) ? begun_at(device, begins) : std::vector<std::uint32_t>{};
 }
 
 /// Alloc events, grouped by stack, in order.
@@ -125,15 +146,19 @@ AllocationSteps of_rhythm(const trace::Snapshot& snapshot, const AllocatorReplay
 
 }  // namespace
 
-AllocationSteps allocation_steps(const trace::Trace& trace, const trace::Snapshot& snapshot,
+AllocationSteps allocation_steps(const trace::Trace& trace, const trace::Rank& rank,
                                  const AllocatorReplay& replay) {
+  const trace::Snapshot& snapshot = *rank.snapshot;
   const trace::MemoryOfDevice& device = replay.device();
   const Column<std::int64_t>& times = device.events.time;
-  if (!times.empty() && times.front() != trace::kNoTime)
+  if (!times.empty() && times.front() != trace::kNoTime) {
     for (const std::string_view name : {"ProfilerStep#", "Optimizer.step#"}) {
       std::vector<std::uint32_t> begins = marked(trace, snapshot, device, name);
       if (begins.size() >= kFewest) return {StepsFrom::marks, std::move(begins), trace::kNoStack};
     }
+    std::vector<std::uint32_t> begins = recorded(rank, device);
+    if (begins.size() >= kFewest) return {StepsFrom::recording, std::move(begins), trace::kNoStack};
+  }
   return of_rhythm(snapshot, replay);
 }
 

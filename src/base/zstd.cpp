@@ -1,0 +1,74 @@
+#include "base/zstd.h"
+
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace stepscope {
+namespace {
+
+class ZstdBytes : public ByteSource {
+ public:
+  explicit ZstdBytes(std::unique_ptr<ByteSource> stored)
+      : stored_(std::move(stored)), stream_(ZSTD_createDStream()), buffer_(ZSTD_DStreamInSize()) {
+    stored_size = stored_->stored_size;
+    reopens = stored_->reopens;
+    compressed = true;
+  }
+
+  std::size_t read(char* out, std::size_t size) override {
+    ZSTD_outBuffer to{out, size, 0};
+    while (to.pos < size && !done_) {
+      if (in_.pos == in_.size) refill();
+      const std::size_t before = to.pos, taken = in_.pos;
+      const std::size_t left = ZSTD_decompressStream(stream_.get(), &to, &in_);
+      if (ZSTD_isError(left)) {
+        fail(left);
+      } else if (in_.size == 0 && to.pos == before) {
+        done_ = true;
+        if (in_frame_) add_fault(stored_->position(), "the zstd file is incomplete: it was cut off");
+      } else if (in_.pos != taken || to.pos != before) {
+        in_frame_ = left != 0;
+      }
+    }
+    return to.pos;
+  }
+
+  std::int64_t position() const override { return stored_->position(); }
+
+ private:
+  struct Free {
+    void operator()(ZSTD_DStream* stream) const { ZSTD_freeDStream(stream); }
+  };
+
+  void refill() {
+    in_ = {buffer_.data(), stored_->read(buffer_.data(), buffer_.size()), 0};
+    take_faults(*stored_);
+  }
+
+  void fail(std::size_t code) {
+    done_ = true;
+    add_fault(stored_->position() - static_cast<std::int64_t>(in_.size - in_.pos),
+              ZSTD_getErrorCode(code) == ZSTD_error_frameParameter_windowTooLarge
+                  ? "the zstd data needs a window of more than 128 MiB; unpack it: `zstd -d --long=31 FILE`"
+                  : std::string("the zstd data is damaged here, and what follows is lost: ") +
+                        ZSTD_getErrorName(code));
+  }
+
+  std::unique_ptr<ByteSource> stored_;
+  std::unique_ptr<ZSTD_DStream, Free> stream_;
+  std::vector<char> buffer_;
+  ZSTD_inBuffer in_{nullptr, 0, 0};
+  bool in_frame_ = false, done_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<ByteSource> unzstd(std::unique_ptr<ByteSource> stored) {
+  return std::make_unique<ZstdBytes>(std::move(stored));
+}
+
+}  // namespace stepscope
