@@ -185,10 +185,12 @@ constinit const About memory_peak_about = {kParams};
 report::Report memory_peak(const Derived& derived, const report::Params& params) {
   MemoryHolders of = memory_holders_of(derived, params.text("at", "peak"), held_group(params));
   const bool several = derived.trace().several();
-  return {"memory_peak",
-          {tabulate(kInstantSheet, of.instants, several), tabulate(kHeldSheet, of.held, several),
-           tabulate(kStackSheet, of.stacks, several), tabulate(kRanSheet, of.ran, several)},
-          std::move(of.notes)};
+  report::Report out{"memory_peak",
+                     {tabulate(kInstantSheet, of.instants, several), tabulate(kHeldSheet, of.held, several),
+                      tabulate(kStackSheet, of.stacks, several)},
+                     std::move(of.notes)};
+  if (!of.ran.empty()) out.tables.push_back(tabulate(kRanSheet, of.ran, several));
+  return out;
 }
 
 }  // namespace stepscope::analyze

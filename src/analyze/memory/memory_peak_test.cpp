@@ -131,8 +131,7 @@ TEST(MemoryPeak, WhatRanThen) {
   EXPECT_EQ(cells(end.tables[3], "op"), Cells{"autograd::engine::evaluate_function: AddmmBackward0"});
   EXPECT_EQ(cells(end.tables[1], "place"),
             (Cells{"Net_0/Linear_1", "allocated before the recording", "backward of Net_0/Linear_1"}));
-  EXPECT_TRUE(test::answer("memory_peak", test::open_json(kSnapshot)).tables[3].columns.empty() ||
-              cells(test::answer("memory_peak", test::open_json(kSnapshot)).tables[3], "op").empty());
+  EXPECT_EQ(test::answer("memory_peak", test::open_json(kSnapshot)).tables.size(), 3u);
 }
 
 TEST(MemoryPeak, GroupsOfWhatAllocationsAre) {

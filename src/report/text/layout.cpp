@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "report/names.h"
 #include "report/utf8.h"
 
 namespace stepscope::report {
@@ -11,6 +12,7 @@ namespace {
 
 constexpr int kComfortable = 28;  // width of a text that has to shrink
 constexpr int kTight = 18;
+constexpr int kLongestLine = 40;  // of the program, which others make room for
 
 int longest_word(std::string_view name) {
   int longest = 0;
@@ -35,7 +37,7 @@ bool shrink_texts(std::vector<Strip>& strips, int width, int least) {
     Strip* widest = nullptr;
     int second = least;
     for (Strip& s : strips) {
-      if (!s.text || s.width <= least) continue;
+      if (!s.text || s.width <= std::max(least, s.least)) continue;
       if (widest == nullptr || s.width > widest->width) {
         if (widest != nullptr) second = std::max(second, widest->width);
         widest = &s;
@@ -44,7 +46,7 @@ bool shrink_texts(std::vector<Strip>& strips, int width, int least) {
       }
     }
     if (widest == nullptr) return false;
-    const int give = std::min(excess, std::max(1, widest->width - second));
+    const int give = std::min(excess, std::max(1, widest->width - std::max(second, widest->least)));
     widest->width -= give;
     excess -= give;
   }
@@ -143,7 +145,10 @@ Layout fit(std::vector<Strip> strips, int width) {
   for (Strip& s : strips) {
     if (s.bar) continue;
     s.natural = s.column == nullptr ? 0 : longest_word(s.name);
-    for (const std::string& cell : s.cells) s.natural = std::max(s.natural, cells_of(cell));
+    for (const std::string& cell : s.cells) {
+      s.natural = std::max(s.natural, cells_of(cell));
+      s.least = std::max(s.least, std::min(cells_of_line(cell), kLongestLine));
+    }
   }
   const auto is_detail = [](const Strip& s) { return s.column != nullptr && s.column->role == Role::detail; };
   const auto is_zero = [](const Strip& s) { return s.zero; };

@@ -19,6 +19,7 @@ struct Strip {
   std::vector<std::string> cells;   ///< one line each, safe to print
   std::vector<std::string> header;  ///< lines, broken to fit
   int natural = 0;                  ///< cells of the widest entry
+  int least = 0;                    ///< cells below which a text cannot be read
   int width = 0;                    ///< given by fit()
   bool bar = false;
   bool zero = false;  ///< only zeros: dropped early

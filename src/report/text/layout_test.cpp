@@ -65,6 +65,24 @@ TEST(Names, SignaturesGoBeforeNamespacesBeforeLetters) {
     for (int cells = 0; cells < 12; ++cells) EXPECT_LE(cells_of(short_name(odd, cells)), cells) << odd;
 }
 
+TEST(Names, LinesLoseFoldersFirst) {
+  const char* line = "/workspace/quill/models/block.py(48): forward";
+  EXPECT_EQ(short_name(line, 45), line);
+  EXPECT_EQ(short_name(line, 44), "…/quill/models/block.py(48): forward");
+  EXPECT_EQ(short_name(line, 30), "…/models/block.py(48): forward");
+  EXPECT_EQ(short_name(line, 29), "…/block.py(48): forward");
+  EXPECT_EQ(short_name(line, 22), "block.py(48): forward");
+  EXPECT_EQ(short_name(line, 12), shortened("block.py(48): forward", 12));
+  EXPECT_EQ(cells_of_line(line), 21);
+  EXPECT_EQ(cells_of_line("block.py(48)"), 12);
+  for (const char* other : {"aten::add", "f(3)", "a.b(c)", "<a.cu(3", ""})
+    EXPECT_EQ(cells_of_line(other), 0) << other;
+  EXPECT_EQ(short_name("/a/train.py(7): step;/a/b/model.py(3): f;at::empty", 50),
+            "/a/train.py(7): step;/a/b/model.py(3): f;at::empty");
+  EXPECT_EQ(short_name("/a/train.py(7): step;/a/b/model.py(3): f;at::empty", 45),
+            "train.py(7): step;model.py(3): f;at::empty");
+}
+
 TEST(Bar, HasEighthsAndShowsTheSmallest) {
   EXPECT_EQ(bar(1, 4), "████");
   EXPECT_EQ(bar(0.5, 1), "▌");
