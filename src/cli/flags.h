@@ -11,6 +11,9 @@ using ParamType = report::ParamSpec::Type;
 
 inline constexpr Flag kFormat = {{"format", ParamType::choice, "text", "text|csv|json|html", "how to print"},
                                  'f'};
+inline constexpr Flag kShowFormat = {{"format", ParamType::choice, "text", "text|csv|json|html|folded",
+                                      "how to print; folded: the stacks of a flame graph"},
+                                     'f'};
 inline constexpr Flag kOutput = {{"output", ParamType::text, "", "",
                                   "write to FILE; its ending (.html, .json, .csv, .txt) chooses the format"},
                                  'o',
@@ -23,11 +26,22 @@ inline constexpr Flag kStep = {
     {"step", ParamType::steps, "", "", "only this step, or a range: 7, 5-8"}, 0, "STEP"};
 inline constexpr Flag kTop = {
     {"top", ParamType::integer, "", "", "keep the first N rows of each table except curves; 0 keeps all"}};
-inline constexpr Flag kWhat = {
-    {"what", ParamType::text, "events", "", "'events', or the name of an analysis"}, 0, "NAME"};
-inline constexpr Flag kExportFormat = {{"format", ParamType::choice, "", "csv|json|sqlite",
+inline constexpr Flag kWhat = {{"what", ParamType::text, "events", "",
+                                "'events', a table that `stepscope sql` lists, or the name of an analysis"},
+                               0,
+                               "NAME"};
+inline constexpr Flag kExportFormat = {{"format", ParamType::choice, "", "csv|json|sqlite|pickle",
                                         "what to write; by default, the ending of FILE decides"},
                                        'f'};
+inline constexpr Flag kExportSince = {
+    {"since", ParamType::text, "", "",
+     "of a snapshot as a pickle: only events after this instant: start, peak, oom, or an event's number"},
+    0,
+    "INSTANT"};
+inline constexpr Flag kExportUntil = {
+    {"until", ParamType::text, "", "", "only events up to this instant, and the segments as they were then"},
+    0,
+    "INSTANT"};
 inline constexpr Flag kMergeOutput = {
     {"output", ParamType::text, "", "", "write to FILE; it ends in .json.gz, .json or .pftrace"},
     'o',
@@ -200,7 +214,7 @@ inline constexpr Flag kRedact = {
     "WHAT,..."};
 inline constexpr Flag kReportFlags[] = {kStep,   kTop,     kFormat, kOutput, kMaxSize,
                                         kRedact, kThreads, kRun,    kByRank};
-inline constexpr Flag kShowFlags[] = {kFormat, kOutput, kThreads, kRun, kByRank};
+inline constexpr Flag kShowFlags[] = {kShowFormat, kOutput, kThreads, kRun, kByRank};
 inline constexpr Flag kExplainFlags[] = {kStep, kFormat, kOutput, kThreads, kRun};
 inline constexpr Flag kWhatifFlags[] = {kScale, kStep, kFormat, kOutput, kThreads, kRun};
 inline constexpr Flag kDiffFlags[] = {kDiffWhat, kStep, kSkip, kTop, kFormat, kOutput, kThreads};
@@ -208,7 +222,8 @@ inline constexpr Flag kGateFlags[] = {kFailOn, kAllowNoise, kBase,       kNew,  
                                       kStep,   kSkip,       kGateFormat, kOutput, kThreads};
 inline constexpr Flag kListFlags[] = {kFormat, kOutput};
 inline constexpr Flag kValidateFlags[] = {kStrict, kFormat, kOutput, kThreads, kRun};
-inline constexpr Flag kExportFlags[] = {kWhat, kExportFormat, kOutput, kThreads, kRun};
+inline constexpr Flag kExportFlags[] = {kWhat,   kExportFormat, kExportSince, kExportUntil,
+                                        kOutput, kThreads,      kRun};
 inline constexpr Flag kMergeFlags[] = {kMergeOutput, kNoAlign, kAllRuns, kInputs, kThreads, kRun};
 inline constexpr Flag kOverlayFlags[] = {kOverlayWhat,  kAnnotation,    kInstance, kAllEdges,
                                          kOnlyCritical, kOverlayOutput, kThreads};

@@ -13,6 +13,7 @@
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "report/formats/csv.h"
+#include "report/formats/folded.h"
 #include "report/formats/json.h"
 #include "report/html/html.h"
 #include "report/text/text.h"
@@ -44,7 +45,8 @@ struct Ending {
 };
 constexpr Ending kEndings[] = {
     {".html", "html"},     {".htm", "html"},       {".json", "json"}, {".csv", "csv"},     {".txt", "text"},
-    {".sqlite", "sqlite"}, {".sqlite3", "sqlite"}, {".db", "sqlite"}, {".md", "markdown"}, {".xml", "junit"}};
+    {".sqlite", "sqlite"}, {".sqlite3", "sqlite"}, {".db", "sqlite"}, {".md", "markdown"}, {".xml", "junit"},
+    {".folded", "folded"}, {".pickle", "pickle"},  {".pkl", "pickle"}};
 
 const Ending* ending_of(const Call& call) {
   const std::string ending = std::filesystem::path(call.params.text("output")).extension().string();
@@ -55,7 +57,8 @@ const Ending* ending_of(const Call& call) {
 
 /// The error if reports are not written in that format, else "".
 std::string misplaced(std::string_view format) {
-  if (format == "sqlite") return "only `stepscope export` writes SQLite";
+  if (format == "sqlite" || format == "pickle") return "only `stepscope export` writes SQLite and pickles";
+  if (format == "folded") return "only `stepscope show` writes folded stacks";
   return format == "markdown" || format == "junit" ? "only `stepscope gate` writes Markdown and JUnit" : "";
 }
 
@@ -166,6 +169,12 @@ int print(const Call& call, const report::Report& report, const std::string& hea
   const std::string format = format_of(call);
   if (format == "json") return put(call, report::to_json(report));
   if (format == "html") return put(call, report::to_html(report, nullptr, headline));
+  if (format == "folded") {
+    const auto stacks = report::to_folded(report);
+    return stacks
+               ? put(call, *stacks)
+               : misuse(call, fmt::format("{} has no stacks; python_stacks and memory_peak do", report.name));
+  }
   if (const std::string why = misplaced(format); !why.empty()) return misuse(call, why);
   if (format == "text") return put(call, report::to_text(report, style_of(call, to_file(call)), headline));
   say_notes(report.notes);

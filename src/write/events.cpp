@@ -18,17 +18,23 @@ namespace stepscope::write {
 namespace {
 
 constexpr std::size_t kRowsAtOnce = 16384;
+constexpr std::string_view kEvents = "event", kAllocatorEvents = "allocator_event";
 
-report::Table empty_table(bool args) {
-  report::Table table{"Events", report::Shape::table, {}};
-  for (const ColumnNote& c : trace_tables().front().columns) {
-    const bool time = c.name.ends_with("_ns"), depth = c.name == "depth";
-    if (c.type == "TEXT")
-      table.texts(std::string(c.name), report::Role::value);
-    else
+const TraceTable& table_of(std::string_view name) {
+  return *std::ranges::find(trace_tables(), name, &TraceTable::name);
+}
+
+report::Table empty_table(const TraceTable& of, bool args) {
+  report::Table table{of.name == kEvents ? "Events" : std::string(of.name), report::Shape::table, {}};
+  for (const ColumnNote& c : of.columns) {
+    const bool time = c.name.ends_with("_ns"), bytes = c.name.ends_with("_bytes"), depth = c.name == "depth";
+    if (c.type == "INTEGER")
       table.ints(std::string(c.name), time    ? report::Unit::ns
+                                      : bytes ? report::Unit::bytes
                                       : depth ? report::Unit::count
                                               : report::Unit::none);
+    else
+      table.texts(std::string(c.name), report::Role::value);
   }
   if (args) table.texts("args", report::Role::detail);
   return table;
@@ -59,20 +65,21 @@ std::string args_of(const trace::Trace& trace, const trace::Rank& rank, trace::R
   return out.empty() ? out : out + "}";
 }
 
-/// Fills a table with events.
-class EventRows final : public RowSink {
+/// Fills a table with rows of a trace table.
+class TableRows : public RowSink {
  public:
-  explicit EventRows(bool args) : args_(args), table_(empty_table(args)) {}
-  void add(const trace::Trace& trace, const trace::Rank& rank, trace::Row row) {
-    at_ = 0;
-    put_event(trace, rank, row, *this);
-    if (args_) std::get<report::Texts>(next().values).push_back(args_of(trace, rank, row));
-  }
+  TableRows(const TraceTable& of, bool args) : of_(of), args_(args), table_(empty_table(of, args)) {}
   std::size_t rows() const { return table_.rows(); }
-  report::Table take() { return std::exchange(table_, empty_table(args_)); }
+  report::Table take() { return std::exchange(table_, empty_table(of_, args_)); }
 
-  void integer(std::int64_t value) override { std::get<report::Ints>(next().values).push_back(value); }
-  void real(double) override { CHECK(false); }
+  void integer(std::int64_t value) override {
+    report::Column& column = next();
+    if (is_text(column))
+      std::get<report::Texts>(column.values).push_back(std::to_string(value));
+    else
+      std::get<report::Ints>(column.values).push_back(value);
+  }
+  void real(double value) override { std::get<report::Texts>(next().values).push_back(number(value)); }
   void text(std::string_view value) override { std::get<report::Texts>(next().values).emplace_back(value); }
   void nothing() override {
     report::Column& column = next();
@@ -81,15 +88,69 @@ class EventRows final : public RowSink {
     else
       std::get<report::Ints>(column.values).push_back(report::kNoInt);
   }
-  bool end_row() override { return true; }
+  bool end_row() override {
+    at_ = 0;
+    return true;
+  }
+
+ protected:
+  report::Column& next() { return table_.columns[at_++]; }
+  bool has_args() const { return args_; }
 
  private:
-  report::Column& next() { return table_.columns[at_++]; }
-
+  const TraceTable& of_;
   bool args_;
   report::Table table_;
   std::size_t at_ = 0;
 };
+
+class EventRows final : public TableRows {
+ public:
+  explicit EventRows(bool args) : TableRows(table_of(kEvents), args) {}
+  void add(const trace::Trace& trace, const trace::Rank& rank, trace::Row row) {
+    put_event(trace, rank, row, *this);
+    if (has_args()) std::get<report::Texts>(next().values).push_back(args_of(trace, rank, row));
+    end_row();
+  }
+};
+
+using TakePiece = std::function<bool(const report::Table&)>;
+
+/// Passes the rows of a trace table in pieces.
+class Pieces final : public TableRows {
+ public:
+  Pieces(const TraceTable& of, const TakePiece& take) : TableRows(of, false), take_(take) {}
+  bool end_row() override {
+    TableRows::end_row();
+    return rows() < kRowsAtOnce || give();
+  }
+  bool give() {
+    given_ = true;
+    return take_(take());
+  }
+  bool given() const { return given_; }
+
+ private:
+  const TakePiece& take_;
+  bool given_ = false;
+};
+
+/// Writes the pieces that `put` passes.
+std::optional<Error> export_pieces(const std::string& name, const std::string& path, bool json,
+                                   const std::function<void(const TakePiece&)>& put) {
+  auto output = Output::open(path);
+  if (!output) return output.error();
+  bool first = true;
+  put([&](const report::Table& piece) {
+    std::string text;
+    if (first) text = json ? report::json_head(name, piece) : report::csv_head(piece);
+    text += json ? report::json_rows(piece, first) : report::csv_rows(piece);
+    first = false;
+    return output->write(text);
+  });
+  if (json) output->write(report::json_tail());
+  return output->finish();
+}
 
 /// Whether a rank's events are chosen. Looks each distinct name up once.
 class Chosen {
@@ -142,22 +203,22 @@ report::Table events(const trace::Trace& trace, const EventChoice& choice) {
   return rows.take();
 }
 
-std::optional<Error> export_events(const trace::Trace& trace, const std::string& path, bool json) {
-  auto output = Output::open(path);
-  if (!output) return output.error();
-  bool first = true;
-  events(trace, [&](const report::Table& piece) {
-    std::string text;
-    if (json)
-      text = first ? report::json_head("events", piece) : "";
-    else
-      text = first ? report::csv_head(piece) : "";
-    text += json ? report::json_rows(piece, first) : report::csv_rows(piece);
-    first = false;
-    return output->write(text);
+std::optional<Error> export_table(const trace::Trace& trace, const TraceTable& table, const std::string& path,
+                                  bool json) {
+  return export_pieces(std::string(table.name), path, json, [&](const TakePiece& take) {
+    Pieces pieces(table, take);
+    put_rows(table.name, trace, pieces);
+    if (pieces.rows() > 0 || !pieces.given()) pieces.give();
   });
-  if (json) output->write(report::json_tail());
-  return output->finish();
+}
+
+std::optional<Error> export_events(const trace::Trace& trace, const std::string& path, bool json) {
+  const bool snapshots_alone =
+      !trace.ranks.empty() && std::ranges::all_of(trace.ranks, [](const trace::Rank& rank) {
+        return rank.snapshot != nullptr && rank.events.size() == 0;
+      });
+  if (snapshots_alone) return export_table(trace, table_of(kAllocatorEvents), path, json);
+  return export_pieces("events", path, json, [&](const TakePiece& take) { events(trace, take); });
 }
 
 }  // namespace stepscope::write

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "report/table.h"
 #include "trace/trace.h"
+#include "write/sqlite.h"
 
 namespace stepscope::write {
 
@@ -29,7 +30,12 @@ struct EventChoice {
 };
 report::Table events(const trace::Trace& trace, const EventChoice& choice);
 
-/// Writes all events as JSON or CSV; `path` "" or "-": standard output.
+/// Writes all events as JSON or CSV; `path` "" or "-": standard output. Of memory snapshots alone, the table
+/// allocator_event.
 std::optional<Error> export_events(const trace::Trace& trace, const std::string& path, bool json);
+
+/// Writes one of trace_tables(), no view, as JSON or CSV.
+std::optional<Error> export_table(const trace::Trace& trace, const TraceTable& table, const std::string& path,
+                                  bool json);
 
 }  // namespace stepscope::write

@@ -77,7 +77,8 @@ struct TraceTable {
   std::string_view view{};  ///< of a view: its SELECT, from tables before it; else empty
 };
 
-/// event, arg, track, rank, step, device, flow; and the views kernel and ranks.
+/// event, arg, track, rank, step, device, flow; allocator_event, allocator_stack, allocator_block; and the
+/// views kernel and ranks.
 std::span<const TraceTable> trace_tables();
 
 /// "steps" for the first table of the report `steps`, "steps_average_step" for its table "Average step".

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "derive/flow_events.h"
+#include "write/allocator_rows.h"
 #include "write/sqlite.h"
 
 namespace stepscope::write {
@@ -10,20 +11,6 @@ namespace {
 using trace::Rank;
 using trace::Row;
 using trace::Trace;
-
-void put_text_or_nothing(RowSink& sink, std::string_view text) {
-  if (text.empty())
-    sink.nothing();
-  else
-    sink.text(text);
-}
-
-void put_if(RowSink& sink, bool known, std::int64_t value) {
-  if (known)
-    sink.integer(value);
-  else
-    sink.nothing();
-}
 
 /// Writes the id of another row, as shown to users.
 void put_id(RowSink& sink, const Rank& rank, Row row) {
@@ -141,11 +128,32 @@ struct Source {
   std::string_view name;
   bool (*put)(const Trace&, const Rank&, RowSink&);
 };
-constexpr Source kSources[] = {{"event", put_events}, {"arg", put_args},   {"track", put_tracks},
-                               {"rank", put_rank},    {"step", put_steps}, {"device", put_devices},
-                               {"flow", put_flows}};
+constexpr Source kSources[] = {{"event", put_events},
+                               {"arg", put_args},
+                               {"track", put_tracks},
+                               {"rank", put_rank},
+                               {"step", put_steps},
+                               {"device", put_devices},
+                               {"flow", put_flows},
+                               {"allocator_event", put_allocator_events},
+                               {"allocator_stack", put_allocator_stacks},
+                               {"allocator_block", put_allocator_blocks}};
 
 }  // namespace
+
+void put_text_or_nothing(RowSink& sink, std::string_view text) {
+  if (text.empty())
+    sink.nothing();
+  else
+    sink.text(text);
+}
+
+void put_if(RowSink& sink, bool known, std::int64_t value) {
+  if (known)
+    sink.integer(value);
+  else
+    sink.nothing();
+}
 
 void put_event(const Trace& trace, const Rank& rank, Row row, RowSink& sink) {
   const trace::EventTable& e = rank.events;

@@ -20,6 +20,10 @@ class RowSink {
   virtual bool end_row() = 0;
 };
 
+/// "" is nothing.
+void put_text_or_nothing(RowSink& sink, std::string_view text);
+void put_if(RowSink& sink, bool known, std::int64_t value);
+
 /// Passes the values of one row of the trace table `event`, without end_row().
 void put_event(const trace::Trace& trace, const trace::Rank& rank, trace::Row row, RowSink& sink);
 

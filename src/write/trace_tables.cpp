@@ -70,6 +70,42 @@ constexpr ColumnNote kFlow[] = {
     {"from_event", "INTEGER", "id of the event that the arrow leaves; phase f has a row for each arrow"},
     {"to_event", "INTEGER", "id of the event that the arrow reaches"},
 };
+constexpr ColumnNote kAllocatorEvent[] = {
+    {"rank", "INTEGER", ""},
+    {"device", "INTEGER", ""},
+    {"event", "INTEGER", "position among the device's events"},
+    {"time_ns", "INTEGER", "Unix time"},
+    {"action", "TEXT", "alloc, free_requested, free_completed, segment_alloc, segment_free, oom, ..."},
+    {"address", "INTEGER", ""},
+    {"size_bytes", "INTEGER", "asked for, not rounded"},
+    {"device_free_bytes", "INTEGER", "of an action oom: what the device had free"},
+    {"stream", "INTEGER", "as in the file; 0 is the default one"},
+    {"pool", "TEXT", "of a CUDA graph or a MemPool"},
+    {"stack", "INTEGER", "allocator_stack.stack"},
+    {"partner", "INTEGER", "of an alloc the event that frees it, of a free its alloc"},
+    {"requested_bytes", "INTEGER", "allocated after the event, as asked for"},
+    {"reserved_bytes", "INTEGER", "in segments after the event"},
+    {"metadata", "TEXT", "user_metadata of the file"},
+};
+constexpr ColumnNote kAllocatorStack[] = {
+    {"rank", "INTEGER", ""},
+    {"stack", "INTEGER", "0 has no frames"},
+    {"place", "TEXT", "innermost function in the program's own files"},
+    {"line", "TEXT", "its line"},
+    {"frames", "TEXT", "outermost first, with semicolons"},
+};
+constexpr ColumnNote kAllocatorBlock[] = {
+    {"rank", "INTEGER", ""},
+    {"device", "INTEGER", ""},
+    {"segment", "INTEGER", "address of the segment around it"},
+    {"segment_bytes", "INTEGER", ""},
+    {"pool", "TEXT", "of a CUDA graph or a MemPool"},
+    {"address", "INTEGER", ""},
+    {"state", "TEXT", "active, pending_free or inactive"},
+    {"size_bytes", "INTEGER", "rounded"},
+    {"requested_bytes", "INTEGER", "of an inactive block: of its last user"},
+    {"stack", "INTEGER", "allocator_stack.stack"},
+};
 constexpr ColumnNote kKernel[] = {
     {"rank", "INTEGER", ""},
     {"id", "INTEGER", "event.id"},
@@ -118,6 +154,9 @@ constexpr TraceTable kTables[] = {
     {"step", "profiler steps", kStep},
     {"device", "devices that the files describe", kDevice},
     {"flow", "ends of flow arrows", kFlow},
+    {"allocator_event", "what a memory snapshot's allocator did", kAllocatorEvent},
+    {"allocator_stack", "call stacks of a memory snapshot", kAllocatorStack},
+    {"allocator_block", "blocks of a memory snapshot, when it was written", kAllocatorBlock},
     {"kernel", "every kernel with its op and its launch", kKernel, kKernelView},
     {"ranks", "steps and kernels of each rank", kRanks, kRanksView},
 };

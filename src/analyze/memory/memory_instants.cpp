@@ -56,6 +56,17 @@ std::optional<MemoryInstant> instant_of(const trace::Rank& rank, const Allocator
                        replay.peak, report::ratio(requested, replay.peak)};
 }
 
+Result<std::vector<std::int64_t>> events_at(const trace::Rank& rank, std::string_view at) {
+  std::vector<std::int64_t> events;
+  std::vector<std::string> notes;
+  for (const trace::MemoryOfDevice& device : rank.snapshot->devices) {
+    const auto instant = instant_of(rank, AllocatorReplay(device), at, notes);
+    if (!instant) return Error{notes.front(), rank.path};
+    events.push_back(instant->event);
+  }
+  return events;
+}
+
 std::int64_t time_of(const AllocatorReplay& replay, std::int64_t event) {
   const Column<std::int64_t>& time = replay.device().events.time;
   if (event < 0 || time.empty() || time.front() == trace::kNoTime) return kNoInt;

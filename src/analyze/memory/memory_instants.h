@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyze/derived.h"
+#include "base/result.h"
 #include "derive/allocator/allocator_replay.h"
 #include "derive/allocator/stack_places.h"
 
@@ -27,6 +28,10 @@ struct MemoryInstant {
 /// "" (that, or the peak if none failed). Nothing, and a note, if it names none of this device.
 std::optional<MemoryInstant> instant_of(const trace::Rank& rank, const derive::AllocatorReplay& replay,
                                         std::string_view at, std::vector<std::string>& notes);
+
+/// The event of each device of the rank's snapshot that `at` names, as in instant_of(). An Error if one has
+/// no such instant.
+Result<std::vector<std::int64_t>> events_at(const trace::Rank& rank, std::string_view at);
 
 /// ns from the device's first event to `event`; kNoInt if it is not known.
 std::int64_t time_of(const derive::AllocatorReplay& replay, std::int64_t event);

@@ -1,12 +1,16 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "advise/analyses.h"
+#include "analyze/memory/memory_instants.h"
 #include "cli/exit.h"
 #include "cli/present.h"
 #include "cli/progress.h"
 #include "report/suggest.h"
 #include "write/events.h"
 #include "write/query.h"
+#include "write/snapshot.h"
 
 namespace stepscope::cli {
 namespace {
@@ -20,7 +24,7 @@ int export_sqlite(const Call& call, const trace::Trace& trace) {
     if (answers_alone(analysis) && (what.empty() ? analysis.in_report : what == analysis.name))
       reports.push_back({analysis.name, [&] { return analyze::run(analysis, trace, {}); }});
   Progress progress(shows_progress(call));
-  const bool reports_only = !what.empty() && what != "events";
+  const bool reports_only = advise::find_analysis(what) != nullptr;
   if (const auto error =
           write::export_sqlite(trace, reports, path, reports_only, [&] { progress.tell("writing " + path); }))
     return fail(*error);
@@ -35,26 +39,78 @@ int export_events(const Call& call, const trace::Trace& trace, bool json) {
   return kDone;
 }
 
+/// The windows of a snapshot's devices that --since and --until name; an Error for an instant that is not
+/// there.
+Result<std::vector<write::SnapshotWindow>> windows_of(const Call& call, const trace::Rank& rank) {
+  std::vector<write::SnapshotWindow> windows(rank.snapshot->devices.size());
+  const auto set = [&](std::string_view flag,
+                       std::optional<std::int64_t> write::SnapshotWindow::* side) -> std::optional<Error> {
+    if (!call.params.has(flag)) return std::nullopt;
+    const auto events = analyze::events_at(rank, call.params.text(flag));
+    if (!events) return events.error();
+    for (std::size_t device = 0; device < windows.size(); ++device) windows[device].*side = (*events)[device];
+    return std::nullopt;
+  };
+  if (auto error = set("since", &write::SnapshotWindow::since)) return *std::move(error);
+  if (auto error = set("until", &write::SnapshotWindow::until)) return *std::move(error);
+  return windows;
+}
+
+int export_pickle(const Call& call, const trace::Trace& trace) {
+  const trace::Rank* of = nullptr;
+  for (const trace::Rank& rank : trace.ranks) {
+    if (rank.snapshot == nullptr) continue;
+    if (of != nullptr)
+      return misuse(call, "a pickle holds one snapshot, and here are several: name one file");
+    of = &rank;
+  }
+  if (of == nullptr)
+    return misuse(call, "only a memory snapshot becomes a pickle; export writes csv, json or sqlite");
+  auto windows = windows_of(call, *of);
+  if (!windows) return fail(windows.error());
+  if (const auto error =
+          write::export_snapshot(trace, *of, *windows, std::string(call.params.text("output"))))
+    return fail(*error);
+  say_written(call);
+  return kDone;
+}
+
 }  // namespace
 
 int run_export(const Call& call) {
   if (call.words.empty()) return no_trace(call);
   const std::string format = format_of(call);
-  if (format != "csv" && format != "json" && format != "sqlite")
-    return misuse(call,
-                  "export writes csv, json or sqlite: give --format, or -o FILE with one of these endings");
+  if (format != "csv" && format != "json" && format != "sqlite" && format != "pickle")
+    return misuse(
+        call,
+        "export writes csv, json, sqlite or pickle: give --format, or -o FILE with one of these endings");
   const std::string what(call.params.text("what", "events"));
   const analyze::Analysis* analysis = advise::find_analysis(what);
-  if (what != "events" && analysis == nullptr) {
+  const auto table = std::ranges::find_if(
+      write::trace_tables(), [&](const write::TraceTable& of) { return of.name == what && of.view.empty(); });
+  const bool is_table = table != write::trace_tables().end();
+  if (what != "events" && !is_table && analysis == nullptr) {
     std::vector<std::string> names = {"events"};
+    for (const write::TraceTable& of : write::trace_tables())
+      if (of.view.empty()) names.emplace_back(of.name);
     for (const analyze::Analysis& known : advise::all_analyses()) names.emplace_back(known.name);
-    return misuse(call, fmt::format("--what is 'events' or the name of an analysis, not '{}'.{}", what,
-                                    report::did_you_mean(what, names)));
+    return misuse(
+        call,
+        fmt::format("--what is 'events', a table of `stepscope sql`, or the name of an analysis, not '{}'.{}",
+                    what, report::did_you_mean(what, names)));
   }
   auto trace = open_trace(call, call.words);
   if (!trace) return fail(trace.error());
   say_unread(*trace);
+  if (format == "pickle") return export_pickle(call, *trace);
   if (format == "sqlite") return export_sqlite(call, *trace);
+  if (is_table) {
+    if (const auto error =
+            write::export_table(*trace, *table, std::string(call.params.text("output")), format == "json"))
+      return fail(*error);
+    say_written(call);
+    return kDone;
+  }
   if (analysis == nullptr) return export_events(call, *trace, format == "json");
   return print(call, analyze::run(*analysis, *trace, {}));
 }
