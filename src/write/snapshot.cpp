@@ -168,7 +168,7 @@ class Writer {
     out_.begin_list();
     std::int64_t number = 0;
     for (const MemoryOfDevice& device : snapshot_.devices) {
-      if (device.events.count() == 0 || device.number < number || device.number >= kMostDevices) continue;
+      if (device.number < number || device.number >= kMostDevices) continue;
       for (; number < device.number; ++number) put_empty();
       ++number;
       out_.item();
