@@ -10,7 +10,7 @@ from stepscope.profiler._activities import ProfilerActivity
 from stepscope.profiler._execution_trace import ExecutionTraceObserver
 from stepscope.profiler._observer import begin_to_compile, ready
 
-OWN = ("path", "megabytes", "keep")
+OWN = ("path", "megabytes", "keep", "memory_history")
 """Arguments that torch.profiler does not have."""
 
 COMPILING = (
@@ -70,6 +70,7 @@ def needs_ours(arguments: dict[str, Any]) -> bool:
         arguments.get("path") is not None
         or arguments.get("with_stack") == "sampled"
         or arguments.get("keep") == "newest"
+        or arguments.get("memory_history") is not None
         or isinstance(arguments.get("execution_trace_observer"), ExecutionTraceObserver)
     )
 

@@ -15,6 +15,7 @@ from stepscope.profiler import _dataloader
 from stepscope.profiler._activities import ProfilerActivity
 from stepscope.profiler._config import ArgumentError, check_handler
 from stepscope.profiler._cycle import _KinetoProfile
+from stepscope.profiler._memory_history import MemoryHistory
 from stepscope.profiler._schedule import ProfilerAction
 
 NONE, WARMUP, RECORD, SAVE, DEVICE_STOPPED = ProfilerAction
@@ -25,7 +26,8 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
     """Records the steps that ``schedule`` selects, or all, and calls ``on_trace_ready(self)`` after each cycle.
 
     ``path`` is the recording's file, by default a temporary one; ``megabytes`` is its maximum size,
-    and ``keep`` says which events stay when it is full.
+    and ``keep`` says which events stay when it is full. ``memory_history`` is a folder for memory snapshots, or a MemoryHistory;
+    it is on from start() to stop(), whatever the schedule says, and step() is its step.
     """
 
     def __init__(
@@ -48,6 +50,7 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
         path: str | os.PathLike[str] | None = None,
         megabytes: int = 256,
         keep: Literal["oldest", "newest"] = "oldest",
+        memory_history: MemoryHistory | str | os.PathLike[str] | None = None,
         backend: str | None = None,
     ) -> None:
         if use_cuda is not None:
@@ -72,6 +75,7 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
         )
         self.schedule = schedule
         self.on_trace_ready = on_trace_ready
+        self.memory_history = MemoryHistory(memory_history) if isinstance(memory_history, (str, os.PathLike)) else memory_history
         self.step_num = 0
         self.current_action = self._action(0)
         self._mark: _collect.record_function | None = None
@@ -118,9 +122,11 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
         if ProfilerActivity.CPU in self._chosen.activities:
             _dataloader.follow(self, self._flags)
         try:
+            if self.memory_history is not None:
+                self.memory_history.start()
             self._transit(NONE, self.current_action)
         except BaseException:
-            _dataloader.unfollow(self)
+            self._unfollow()
             raise
         self._is_on = True
         self._begin_step()
@@ -134,12 +140,19 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
         finally:
             if self._on is not None:  # left over from a step() that raised
                 self._end_by_force()
-            _dataloader.unfollow(self)
+            self._unfollow()
+
+    def _unfollow(self) -> None:
+        _dataloader.unfollow(self)
+        if self.memory_history is not None:
+            self.memory_history.stop()
 
     def step(self) -> None:
         """Ends the current step and begins the next."""
         self._must_be_on("step")
         self._end_step()
+        if self.memory_history is not None:
+            self.memory_history.step()
         before = self.current_action
         self.step_num += 1
         self.current_action = self._action(self.step_num)

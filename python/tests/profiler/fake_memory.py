@@ -2,6 +2,7 @@
 
 import pickle
 import sys
+import time
 from pathlib import Path
 
 MIB = 1 << 20
@@ -42,7 +43,7 @@ class FakeAllocator:
         frame = sys._getframe(2)
         frames = [{"name": frame.f_code.co_name, "filename": frame.f_code.co_filename, "line": frame.f_lineno}]
         if self.history is not None:
-            self.events.append({"action": action, "size": size, "stream": 0, "time_us": 100 + len(self.events), "frames": frames, **more})
+            self.events.append({"action": action, "size": size, "stream": 0, "time_us": time.time_ns() // 1000, "frames": frames, **more})
 
     def alloc(self, size):
         used = sum(self.held.values())

@@ -103,6 +103,56 @@ def test_a_forked_child_writes_nothing(tmp_path, fake):
         assert os.waitpid(child, 0)[1] == 0
 
 
+def test_with_a_profiler_the_snapshot_joins_its_steps_ops_and_modules(tmp_path, fake):
+    """Each matrix product of a layer allocates, as on a device; the largest one is in the second layer of step 2."""
+    import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    from stepscope.profiler import profile, schedule
+
+    class Allocating(TorchDispatchMode):
+        size, held = MIB, []
+
+        def __torch_dispatch__(self, op, types, args=(), kwargs=None):
+            if "addmm" in str(op):
+                self.held.append(fake.alloc(self.size))
+            return op(*args, **(kwargs or {}))
+
+    model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Linear(8, 8))
+    path = tmp_path / "run.stepscope"
+    history = history_in(tmp_path, fake, name="run")
+    steps = schedule(wait=0, warmup=1, active=6)
+    with profile(with_modules=True, schedule=steps, path=path, memory_history=history, backend="stepscope") as prof, Allocating() as mode:
+        for step in range(5):
+            mode.size = MIB * (10 if step == 2 else 1)
+            model(torch.ones(2, 8))
+            while mode.held:
+                fake.free(mode.held.pop())
+            prof.step()
+    assert history.written[-1] == tmp_path / "run.end.pickle"
+    trace = stepscope.open([path, tmp_path / "run.end.pickle"])
+    held, ran = (trace.show.memory_peak(by="module")[i].to_dicts() for i in (1, 3))
+    [ran] = ran
+    assert (ran["step"], ran["op"]) == (2, "aten::linear")
+    assert ran["module"].endswith("Linear_1"), ran
+    assert [(row["count"], row["bytes"]) for row in held] == [(1, 10 * MIB), (1, 10 * MIB)]
+    assert {row["place"][-len("Linear_0") :] for row in held} == {"Linear_0", "Linear_1"}
+    assert "4 steps, those of the recording" in "".join(trace.show.leaks().notes)
+
+
+def test_a_profiler_makes_the_history_of_a_folder(tmp_path, fake, monkeypatch):
+    import stepscope.profiler._memory_history as module
+    from stepscope.profiler import profile
+
+    monkeypatch.setattr(module, "of_torch", lambda: (fake, fake.observers.append))
+    with profile(activities=[], memory_history=tmp_path / "new", backend="stepscope") as prof:
+        assert fake.history is not None
+    assert [path.name for path in prof.memory_history.written] == ["memory.end.pickle"]
+    assert fake.history is None
+    with pytest.raises(ProfilerError, match="memory_history|without Kineto"):
+        profile(memory_history=tmp_path, backend="kineto")
+
+
 def test_refusals(tmp_path, fake):
     with pytest.raises(ProfilerError, match="stacks must be"):
         history_in(tmp_path, fake, stacks="none")
