@@ -75,16 +75,18 @@ std::string title_of(const trace::Trace& trace) {
   return title;
 }
 
-/// Analyses to see next: those named as evidence; for several ranks, communication as the last one.
-std::vector<std::string_view> analyses_to_see(const report::Verdict& verdict) {
+/// Analyses to see next: those named as evidence; for several ranks, communication as the last one, if any
+/// was recorded.
+std::vector<std::string_view> analyses_to_see(const report::Verdict& verdict, bool snapshots_alone) {
   constexpr std::size_t kMax = 2;
   const std::string_view overview = analyze::analysis_of(analyze::overview_about).name,
                          communication = analyze::analysis_of(analyze::communication_about).name;
   std::vector<std::string_view> names = report::proving_analyses(verdict);
-  if (verdict.several)
+  const bool several = verdict.several && !snapshots_alone;
+  if (several)
     std::erase_if(names, [&](std::string_view name) { return name == overview || name == communication; });
-  names.resize(std::min(names.size(), verdict.several ? kMax - 1 : kMax));
-  if (verdict.several) names.push_back(communication);
+  names.resize(std::min(names.size(), several ? kMax - 1 : kMax));
+  if (several) names.push_back(communication);
   return names;
 }
 
@@ -99,7 +101,7 @@ report::Page first_screen(const trace::Trace& trace, report::Verdict verdict,
   report::Page page{title_of(trace), {as_report(verdict)}, {}};
   add_whole(page, steps);
   const std::string traces = traces_of(options.paths);
-  for (const std::string_view name : analyses_to_see(verdict))
+  for (const std::string_view name : analyses_to_see(verdict, trace.snapshots_alone()))
     page.next.push_back(fmt::format("stepscope show {} {}", name, traces));
   if (const std::string_view id = id_to_explain(verdict); !id.empty())
     page.next.push_back(fmt::format("stepscope explain {} {}", id, traces));

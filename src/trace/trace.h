@@ -157,6 +157,8 @@ struct Rank {
   std::shared_ptr<const MemoryTimeline> memory_timeline;  ///< that torch.profiler exported; null without one
   Reading reading;
 
+  /// A memory snapshot without a recording of ops and kernels.
+  bool is_snapshot_alone() const { return snapshot != nullptr && events.size() == 0; }
   /// Host tracks come first, so device rows are at the end.
   Row first_device_row() const {
     for (const Track& track : tracks)
@@ -185,6 +187,15 @@ struct Trace {
   std::vector<std::string> unread;    ///< files that could not be read, each with its reason
   bool one_of_several = false;        ///< one rank of a job whose other ranks are in other Traces
 
+  /// Whether there is nothing but memory snapshots.
+  bool snapshots_alone() const {
+    bool any = false;
+    for (const Rank& rank : ranks) {
+      if (!rank.is_snapshot_alone()) return false;
+      any = true;
+    }
+    return any;
+  }
   /// If true, answers must name their rank.
   bool several() const { return ranks.size() > 1 || one_of_several; }
   std::string_view text(StringId id) const { return strings[id]; }

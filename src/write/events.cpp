@@ -213,11 +213,7 @@ std::optional<Error> export_table(const trace::Trace& trace, const TraceTable& t
 }
 
 std::optional<Error> export_events(const trace::Trace& trace, const std::string& path, bool json) {
-  const bool snapshots_alone =
-      !trace.ranks.empty() && std::ranges::all_of(trace.ranks, [](const trace::Rank& rank) {
-        return rank.snapshot != nullptr && rank.events.size() == 0;
-      });
-  if (snapshots_alone) return export_table(trace, table_of(kAllocatorEvents), path, json);
+  if (trace.snapshots_alone()) return export_table(trace, table_of(kAllocatorEvents), path, json);
   return export_pieces("events", path, json, [&](const TakePiece& take) { events(trace, take); });
 }
 

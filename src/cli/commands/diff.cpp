@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analyze/list.h"
 #include "cli/exit.h"
 #include "cli/present.h"
 #include "compare/answer.h"
@@ -102,8 +103,10 @@ int run_diff(const Call& call) {
   if (!sides) return fail(sides.error());
   const trace::Trace &a = sides->a.front(), &b = sides->b.front();
   const auto threads = static_cast<unsigned>(call.params.integer("threads"));
+  const bool snapshots = a.snapshots_alone() && b.snapshots_alone();
+  if (asked == nullptr && snapshots) asked = &analyze::analysis_of(analyze::memory_peak_about);
   compare::Pair pair = compare::recordings_of(a, b, call.params);
-  const bool no_step = pair.a.step.empty() || pair.b.step.empty();
+  const bool no_step = !snapshots && (pair.a.step.empty() || pair.b.step.empty());
   const auto ended = [&](int printed) { return printed == kDone && no_step ? kFailed : printed; };
   if (asked != nullptr)
     return ended(print(call, compare::report_of(a, b, pair, *asked, call.params, threads)));

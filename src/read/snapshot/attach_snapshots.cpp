@@ -13,14 +13,12 @@ namespace {
 
 using trace::Rank;
 
-bool is_snapshot_alone(const Rank& rank) { return rank.snapshot != nullptr && rank.events.size() == 0; }
-
 /// The rank that `snapshot` belongs to, or nullptr.
 Rank* owner_of(trace::Trace& trace, const Rank& snapshot) {
   Rank* only = nullptr;
   std::size_t others = 0;
   for (Rank& rank : trace.ranks) {
-    if (is_snapshot_alone(rank) || rank.path.empty()) continue;
+    if (rank.is_snapshot_alone() || rank.path.empty()) continue;
     if (snapshot.rank >= 0 && rank.rank == snapshot.rank) return &rank;
     ++others;
     only = &rank;
@@ -62,7 +60,7 @@ std::string told(const Taken& taken, const Rank& owner) {
 void attach_snapshots(trace::Trace& trace) {
   std::map<Rank*, Taken> taken;
   for (Rank& snapshot : trace.ranks) {
-    if (!is_snapshot_alone(snapshot)) continue;
+    if (!snapshot.is_snapshot_alone()) continue;
     Rank* const owner = owner_of(trace, snapshot);
     if (owner == nullptr) {
       trace.notes.push_back(
