@@ -23,28 +23,6 @@ using trace::Row;
 constexpr double kWorthAsking = 0.01;
 constexpr std::string_view kModuleCall = "nn.Module: ";
 
-/// The outermost calls of each class.
-std::map<std::string, std::vector<Row>, std::less<>> calls_by_class(const trace::Trace& trace,
-                                                                    const Rank& rank,
-                                                                    const StepChoice& choice) {
-  const trace::EventTable& e = rank.events;
-  std::map<std::string, std::vector<Row>, std::less<>> calls;
-  const auto class_of = [&](Row row) -> std::string_view {
-    const std::string_view name = trace.name(rank, row);
-    if (e.kind[row] != trace::Kind::python || !name.starts_with(kModuleCall)) return "";
-    return class_of_module(name.substr(kModuleCall.size()));
-  };
-  for (const Row row : rank.host_rows()) {
-    const std::string_view of = class_of(row);
-    if (of.empty() || !choice.includes(rank, row)) continue;
-    bool is_outermost = true;
-    for (Row up = e.parent[row]; up != kNoRow && is_outermost; up = e.parent[up])
-      is_outermost = class_of(up) != of;
-    if (is_outermost) calls[std::string(of)].push_back(row);
-  }
-  return calls;
-}
-
 /// Time of the device in the calls; of the host without device work.
 std::int64_t time_of_calls(const Rank& rank, const std::vector<Row>& calls) {
   const trace::EventTable& e = rank.events;
@@ -68,8 +46,9 @@ void add_modules(const Derived& derived, const Rank& rank, const MemoryRecords& 
   const std::int64_t peak = records.level(chosen.peak);
   const std::vector<bool> in_backward = derive::in_backward_passes(derived.trace(), rank, records);
   std::vector<CheckpointedModule> rows;
-  for (const auto& [module, calls] : calls_by_class(derived.trace(), rank, derived.choice())) {
-    const derive::CheckpointedPeak found = checkpointed_peak(rank, records, in_backward, calls);
+  for (const auto& [module, calls] : calls_by_class(derived, rank)) {
+    const derive::CheckpointedPeak found =
+        checkpointed_peak(records, recomputed_calls(rank, records, in_backward, calls));
     if (static_cast<double>(found.held) < kWorthAsking * static_cast<double>(peak)) continue;
     rows.push_back({rank.rank, records.device, module, static_cast<std::int64_t>(calls.size()), peak,
                     found.held, std::min(found.low, peak), std::min(found.high, peak),
@@ -93,6 +72,27 @@ const report::Sheet<CheckpointedModule> kCheckpointedSheet{
      {"repeated", &CheckpointedModule::again, Unit::ns}}};
 
 }  // namespace
+
+std::map<std::string, std::vector<Row>, std::less<>> calls_by_class(const Derived& derived,
+                                                                    const Rank& rank) {
+  const trace::Trace& trace = derived.trace();
+  const trace::EventTable& e = rank.events;
+  std::map<std::string, std::vector<Row>, std::less<>> calls;
+  const auto class_of = [&](Row row) -> std::string_view {
+    const std::string_view name = trace.name(rank, row);
+    if (e.kind[row] != trace::Kind::python || !name.starts_with(kModuleCall)) return "";
+    return class_of_module(name.substr(kModuleCall.size()));
+  };
+  for (const Row row : rank.host_rows()) {
+    const std::string_view of = class_of(row);
+    if (of.empty() || !derived.choice().includes(rank, row)) continue;
+    bool is_outermost = true;
+    for (Row up = e.parent[row]; up != kNoRow && is_outermost; up = e.parent[up])
+      is_outermost = class_of(up) != of;
+    if (is_outermost) calls[std::string(of)].push_back(row);
+  }
+  return calls;
+}
 
 Checkpointing checkpointing_of(const Derived& derived) {
   Checkpointing of;

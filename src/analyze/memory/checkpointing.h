@@ -1,6 +1,7 @@
 // What gradient checkpointing would save.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,5 +24,9 @@ struct Checkpointing {
   std::vector<std::string> notes;
 };
 Checkpointing checkpointing_of(const Derived& derived);
+
+/// The outermost calls of each class of nn.Module in the chosen steps.
+std::map<std::string, std::vector<trace::Row>, std::less<>> calls_by_class(const Derived& derived,
+                                                                           const trace::Rank& rank);
 
 }  // namespace stepscope::analyze

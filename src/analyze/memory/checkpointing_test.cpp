@@ -45,7 +45,7 @@ TEST(Checkpointing, WhatCallsKeepGoesAndComesBack) {
   EXPECT_EQ(of.modules[0].peak, 117);
   EXPECT_EQ(of.modules[0].held, 70);
   EXPECT_EQ(of.modules[0].low, 87);    // at the 7: 117 without the 30
-  EXPECT_EQ(of.modules[0].high, 107);  // and a second output of 20
+  EXPECT_EQ(of.modules[0].high, 100);  // before the 7: 110 without the 30, and a second output of 20
   EXPECT_EQ(of.modules[0].again, 60'000);
 }
 
@@ -57,6 +57,24 @@ TEST(Checkpointing, OnlyWhatTheBackwardPassFrees) {
                range("cpu_op", "autograd::engine::evaluate_function: MmBackward0", 110, 10) +
                record(112, 384, 7) + record(115, 128, -20));
   EXPECT_TRUE(of.modules.empty());
+}
+
+// The plan of the recorded size moves the ends of the same range out: by 0.5 % of the change from 117, then
+// by 6 %.
+TEST(Checkpointing, ThePlanReplaysTheSameCalls) {
+  std::string events = kTwoBlocks;
+  events.pop_back();
+  const trace::Trace trace = test::open_events(events);
+  const auto planned = [&](const char* modules) {
+    return test::answer("memory_plan", trace, test::params({{"checkpoint", modules}}));
+  };
+  const report::Report plan = planned("Block");
+  EXPECT_EQ(test::cells(plan.tables[0], "peak_low"), test::Cells{"82"});    // (87 - 0.15) * 0.94
+  EXPECT_EQ(test::cells(plan.tables[0], "peak_high"), test::Cells{"106"});  // (100 + 0.085) * 1.06
+  const report::Report other = planned("Layer,Block");
+  EXPECT_EQ(test::cells(other.tables[0], "peak_high"), test::Cells{"106"});
+  EXPECT_NE(other.notes.back().find("--checkpoint Layer: no call of such a module"), std::string::npos)
+      << other.notes.back();
 }
 
 TEST(Checkpointing, NothingRecorded) {

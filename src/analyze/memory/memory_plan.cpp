@@ -3,15 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 
 #include "analyze/list.h"
+#include "analyze/memory/checkpointing.h"
 #include "analyze/memory/op_memory.h"
+#include "analyze/memory/plan_wishes.h"
 #include "derive/growth/category_walk.h"
 #include "derive/growth/held_before.h"
-#include "derive/roof/peaks.h"
 #include "report/sheet.h"
 #include "report/statistics.h"
 #include "report/units.h"
@@ -35,48 +35,11 @@ using Type = report::ParamSpec::Type;
 constexpr double kUsualFactors[] = {1, 2, 4, 8};
 /// Share of the planned change by which both ends of a range move out: small allocations may be judged wrong.
 constexpr double kLawDoubt = 0.005;
+/// The same for a plan with checkpointing, of the peak: real programs lay up to that far outside
+/// (memory_plan.md).
+constexpr double kRecomputeDoubt = 0.06;
 /// Batch sizes beyond this are not tried.
 constexpr std::int64_t kLargestBatch = 1 << 24;
-
-struct Capacity {
-  std::int64_t bytes = kNoInt;
-  std::string sentence;  ///< why `text` is none
-};
-
-/// "24GiB", "80G" or a device's name.
-Capacity capacity_of(std::string_view text) {
-  double number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc{} && number > 0) {
-    std::string_view unit(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
-    while (unit.starts_with(' ')) unit.remove_prefix(1);
-    for (const auto& [name, bytes] : {std::pair{"MiB", 0x1p20},
-                                      {"M", 0x1p20},
-                                      {"GiB", 0x1p30},
-                                      {"G", 0x1p30},
-                                      {"MB", 1e6},
-                                      {"GB", 1e9},
-                                      {"B", 1.0}})
-      if (unit == name && number * bytes < 0x1p60) return {std::llround(number * bytes), ""};
-  } else if (const auto peaks = derive::peaks_of(text); peaks && peaks->memory > 0) {
-    return {std::llround(peaks->memory), ""};
-  }
-  return {kNoInt,
-          fmt::format("--fit-into {} is no size such as 24GiB, and no device whose memory is known.", text)};
-}
-
-/// What the program's numbers would be.
-struct Wishes {
-  std::int64_t batch, sequence, to_batch, to_sequence;
-  std::string_view precision, optimizer;
-  explicit Wishes(const report::Params& params)
-      : batch(params.integer("batch")),
-        sequence(params.integer("sequence")),
-        to_batch(params.integer("to-batch")),
-        to_sequence(params.integer("to-sequence")),
-        precision(params.text("precision", "recorded")),
-        optimizer(params.text("optimizer")) {}
-};
 
 std::string power(std::string_view name, int degree) {
   return degree == 0 ? "" : degree == 1 ? std::string(name) : fmt::format("{}^{}", name, degree);
@@ -94,22 +57,23 @@ std::string law_of(const derive::DegreeRange& range) {
                                  : fmt::format("{} or {}", law_of(range.low), law_of(range.high));
 }
 
-/// The planned peak, with kLawDoubt.
-PlannedPeak doubted(const MemoryPlan& plan, const PlanChange& change, const PlannedPeak& recorded) {
-  PlannedPeak peak = plan.peak(change);
+/// The planned peak, with kLawDoubt and kRecomputeDoubt.
+PlannedPeak doubted(const MemoryPlan& plan, const PlanChange& change,
+                    const std::vector<derive::RecomputedCall>& recomputed, const PlannedPeak& recorded) {
+  PlannedPeak peak = plan.peak(change, recomputed);
   peak.low -= kLawDoubt * std::abs(peak.low - recorded.low);
   peak.high += kLawDoubt * std::abs(peak.high - recorded.high);
+  if (recomputed.empty()) return peak;
+  peak.low *= 1 - kRecomputeDoubt;
+  peak.high *= 1 + kRecomputeDoubt;
   return peak;
 }
 
 class Planner {
  public:
   Planner(const Derived& derived, const report::Params& params) : derived_(derived), wishes_(params) {
-    if (const std::string_view text = params.text("fit-into"); !text.empty()) {
-      const Capacity of = capacity_of(text);
-      capacity_ = of.bytes;
-      if (!of.sentence.empty()) out_.notes.push_back(of.sentence);
-    }
+    if (const std::string_view text = params.text("fit-into"); !text.empty())
+      capacity_ = wanted_capacity(text, out_.notes);
   }
 
   MemoryPlans run() && {
@@ -157,7 +121,10 @@ class Planner {
           "plan for another precision or optimizer.");
     const MemoryPlan plan(records, growth, uses, before);
 
-    PlanChange change = wished(trained);
+    std::vector<std::string> assumed;
+    PlanChange change = wished_change(wishes_, trained, assumed);
+    for (std::string& sentence : assumed) note(std::move(sentence));
+    const std::vector<derive::RecomputedCall> recomputed = recomputed_of(rank, records);
     const double reserve = reserve_of(records);
     const std::int64_t capacity = capacity_at(rank, records);
     const PlannedPeak recorded = plan.peak({});
@@ -165,7 +132,7 @@ class Planner {
     const auto at = [&](std::int64_t batch, std::int64_t sequence) {
       change.batch = sizes.batch > 0 ? report::ratio(batch, sizes.batch) : 1;
       change.sequence = sizes.sequence > 0 ? report::ratio(sequence, sizes.sequence) : 1;
-      last = doubted(plan, change, recorded);
+      last = doubted(plan, change, recomputed, recorded);
       out_.peaks.push_back({rank.rank, records.device, sizes.batch > 0 ? batch : kNoInt,
                             sizes.sequence > 0 ? sequence : kNoInt, std::llround(last.low),
                             std::llround(last.high), fits(last, reserve, capacity)});
@@ -179,7 +146,38 @@ class Planner {
     add_parts(rank, records, recorded, last);
     add_operators(rank, records, plan, growth, change, last.at);
     if (capacity != kNoInt && sizes.batch > 0)
-      add_largest(rank, records, plan, change, sizes, reserve, capacity);
+      add_largest(rank, records, plan, change, recomputed, sizes, reserve, capacity);
+  }
+
+  /// Calls of the modules that are to be checkpointed.
+  std::vector<derive::RecomputedCall> recomputed_of(const Rank& rank, const MemoryRecords& records) {
+    std::vector<trace::Row> calls;
+    const std::vector<std::string_view> wanted = wishes_.checkpointed();
+    if (wanted.empty()) return {};
+    const auto classes = calls_by_class(derived_, rank);
+    for (const std::string_view name : wanted) {
+      const auto of = classes.find(name);
+      if (of == classes.end())
+        note(fmt::format(
+            "--checkpoint {}: no call of such a module is recorded.{}", name,
+            classes.empty()
+                ? " Record with with_stack=True, or with stepscope.profiler also with_modules=True."
+                : " `stepscope checkpointing` lists those that keep memory."));
+      else
+        calls.insert(calls.end(), of->second.begin(), of->second.end());
+    }
+    if (calls.empty()) return {};
+    std::ranges::sort(calls);
+    const std::vector<trace::Row> all = calls;
+    std::erase_if(calls, [&](trace::Row row) {  // within another one of them
+      for (trace::Row up = rank.events.parent[row]; up != trace::kNoRow; up = rank.events.parent[up])
+        if (std::ranges::binary_search(all, up)) return true;
+      return false;
+    });
+    std::vector<derive::RecomputedCall> found =
+        recomputed_calls(rank, records, derive::in_backward_passes(derived_.trace(), rank, records), calls);
+    if (found.empty()) note("The calls of the modules to be checkpointed keep nothing for a backward pass.");
+    return found;
   }
 
   void add_parts(const Rank& rank, const MemoryRecords& records, const PlannedPeak& recorded,
@@ -221,11 +219,12 @@ class Planner {
   }
 
   void add_largest(const Rank& rank, const MemoryRecords& records, const MemoryPlan& plan, PlanChange change,
-                   const derive::RecordedSizes& sizes, double reserve, std::int64_t capacity) {
+                   const std::vector<derive::RecomputedCall>& recomputed, const derive::RecordedSizes& sizes,
+                   double reserve, std::int64_t capacity) {
     const auto largest = [&](Fits least) {
       const auto does = [&](std::int64_t batch) {
         change.batch = report::ratio(batch, sizes.batch);
-        const Fits found = fits(doubted(plan, change, plan.peak({})), reserve, capacity);
+        const Fits found = fits(doubted(plan, change, recomputed, plan.peak({})), reserve, capacity);
         return found == Fits::yes || found == least;
       };
       if (!does(1)) return std::int64_t{0};
@@ -244,47 +243,6 @@ class Planner {
     if (capacity == kNoInt) return Fits::unknown;
     const double room = static_cast<double>(capacity);
     return peak.high * reserve <= room ? Fits::yes : peak.low <= room ? Fits::perhaps : Fits::no;
-  }
-
-  PlanChange wished(const derive::Trained& trained) {
-    PlanChange change;
-    const bool wants_half = wishes_.precision == "bf16" || wishes_.precision == "fp16";
-    const bool halves = wants_half && trained.type == derive::DType::float32;
-    if (halves) {
-      change.weights = {0.5, 0.5};
-      change.optimizer_state = change.optimizer_temporaries = {0.5, 0.5};
-    }
-    if (wants_half) {
-      change.floats = {0.5, 0.5};
-      note(
-          "Half precision: what the recording has in fp32 takes 2 bytes per number, also results that the "
-          "program itself keeps in fp32.");
-    } else if (wishes_.precision == "amp") {
-      change.floats = {0.5, 1};
-      change.more_high = 0.5 * static_cast<double>(trained.bytes);
-      note(
-          "Autocast: weights, gradients and optimizer state stay as they are; activations take between half "
-          "and all, and copies of the weights in half precision up to half of theirs.");
-    }
-    if (wishes_.optimizer.empty()) return change;
-    const double state = derive::state_per_parameter(wishes_.optimizer);
-    if (state < 0 || trained.bytes == 0) {
-      note(state < 0 ? fmt::format("--optimizer {}: its state is not known; try SGD, SGDMomentum, AdamW, "
-                                   "AdamW8bit, Lion or Adagrad.",
-                                   wishes_.optimizer)
-                     : "No gradients are recorded, so --optimizer changes nothing.");
-      return change;
-    }
-    const double scale = halves ? 0.5 : 1;
-    if (trained.state > 0) {
-      change.optimizer_state = {scale * state / trained.state, scale * state / trained.state};
-    } else {
-      const double more = scale * state * static_cast<double>(trained.bytes);
-      change.more_low += more;
-      change.more_high += more;
-    }
-    change.optimizer_temporaries = {0, 1};
-    return change;
   }
 
   /// Reserved for each allocated byte at the most; 1 if it is not recorded.
@@ -323,7 +281,7 @@ class Planner {
   }
 
   const Derived& derived_;
-  const Wishes wishes_;
+  const PlanWishes wishes_;
   std::int64_t capacity_ = kNoInt;
   MemoryPlans out_;
 };
@@ -379,6 +337,8 @@ constexpr report::ParamSpec kPlanParams[] = {
     {"precision", Type::choice, "recorded", "recorded|bf16|fp16|amp",
      "plan for floats of 2 bytes, or autocast"},
     {"optimizer", Type::text, "", "", "plan for this optimizer, e.g. AdamW, SGD, SGDMomentum, AdamW8bit"},
+    {"checkpoint", Type::text, "", "",
+     "plan with each call of these modules checkpointed: their class, or several with commas"},
     {"fit-into", Type::text, "", "",
      "what it should fit into: a size such as 24GiB, or a device such as H100"}};
 

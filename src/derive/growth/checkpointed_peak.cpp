@@ -16,19 +16,10 @@ constexpr std::uint32_t kNever = MemoryRecords::kNever;
 constexpr timeline::Time kFirst = std::numeric_limits<timeline::Time>::min() / 2,
                          kLast = std::numeric_limits<timeline::Time>::max() / 2;
 
-/// What one call keeps. Indices of records.
-struct KeptCall {
-  std::uint32_t begin = kNever, end = 0;  ///< the first record of the call, and the first after it
-  std::uint32_t again = kNever;           ///< the first record after it is called again
-  std::uint32_t output = kNever;
-  std::int64_t kept = 0;       ///< bytes, without the output
-  std::int64_t transient = 0;  ///< most bytes above those that it leaves
-};
-
-class Checkpointing {
+class KeptCalls {
  public:
-  Checkpointing(const trace::Rank& rank, const MemoryRecords& records, const std::vector<bool>& in_backward,
-                const std::vector<Row>& calls)
+  KeptCalls(const trace::Rank& rank, const MemoryRecords& records, const std::vector<bool>& in_backward,
+            const std::vector<Row>& calls)
       : e_(rank.events),
         records_(records),
         in_backward_(in_backward),
@@ -44,38 +35,21 @@ class Checkpointing {
         calls_[call].begin = std::min(calls_[call].begin, i);
         calls_[call].end = i + 1;
       }
-    find_kept();
   }
 
-  CheckpointedPeak peak() const {
-    CheckpointedPeak out;
-    std::vector<std::int64_t> change(records_.size() + 1);  // of the level after each record
-    std::vector<std::int64_t> extra(records_.size() + 1);   // at most, at that record alone
-    std::vector<std::int64_t> held(records_.size() + 1);
-    for (const KeptCall& call : calls_) {
-      if (call.kept == 0) continue;
-      const std::uint32_t again = std::max(call.again, call.end);
-      change[call.end - 1] -= call.kept;
-      change[again] += call.kept;
-      extra[again] = std::max(extra[again], call.transient + bytes_of(call.output));
-    }
+  std::vector<RecomputedCall> kept() && {
     for (std::uint32_t i = 0; i < records_.size(); ++i)
-      if (is_kept(i)) {
-        held[i] += records_.bytes[i];
-        held[records_.freed[i]] -= records_.bytes[i];
-      }
-    std::int64_t dropped = 0, now_held = 0, highest = INT64_MIN;
+      if (call_of_[i] != kNever && records_.bytes[i] > 0 && records_.freed[i] >= calls_[call_of_[i]].end)
+        calls_[call_of_[i]].output = i;
     for (std::uint32_t i = 0; i < records_.size(); ++i) {
-      dropped += change[i];
-      now_held += held[i];
-      const std::int64_t level = records_.level(i);
-      if (level > highest) highest = level, out.held = now_held;
-      // What is made again at this record is there before the record's own change.
-      const std::int64_t before = extra[i] == 0 ? level : std::max(level, level - records_.bytes[i]);
-      out.low = std::max(out.low, level + dropped);
-      out.high = std::max(out.high, before + dropped + extra[i]);
+      if (!is_kept(i)) continue;
+      RecomputedCall& call = calls_[call_of_[i]];
+      call.kept.push_back(i);
+      call.again = std::min(call.again, first_record_around(records_.freed[i]));
     }
-    return out;
+    std::erase_if(calls_, [](const RecomputedCall& call) { return call.kept.empty(); });
+    for (RecomputedCall& call : calls_) call.again = std::max(call.again, call.end);
+    return std::move(calls_);
   }
 
  private:
@@ -83,26 +57,6 @@ class Checkpointing {
     const std::uint32_t call = call_of_[record];
     return call != kNever && records_.bytes[record] > 0 && record != calls_[call].output &&
            records_.freed[record] != kNever && in_backward_[records_.freed[record]];
-  }
-  std::int64_t bytes_of(std::uint32_t record) const { return record == kNever ? 0 : records_.bytes[record]; }
-
-  void find_kept() {
-    for (std::uint32_t i = 0; i < records_.size(); ++i) {
-      if (call_of_[i] == kNever || records_.bytes[i] <= 0) continue;
-      KeptCall& call = calls_[call_of_[i]];
-      if (records_.freed[i] >= call.end) call.output = i;
-    }
-    for (std::uint32_t i = 0; i < records_.size(); ++i) {
-      if (!is_kept(i)) continue;
-      KeptCall& call = calls_[call_of_[i]];
-      call.kept += records_.bytes[i];
-      call.again = std::min(call.again, first_record_around(records_.freed[i]));
-    }
-    for (KeptCall& call : calls_) {
-      if (call.begin == kNever) continue;
-      for (std::uint32_t i = call.begin; i < call.end; ++i)
-        call.transient = std::max(call.transient, records_.level(i) - records_.level(call.end - 1));
-    }
   }
 
   /// The first record in the outermost range around a record.
@@ -121,8 +75,16 @@ class Checkpointing {
   const MemoryRecords& records_;
   const std::vector<bool>& in_backward_;
   std::vector<std::uint32_t> call_of_;  // by record
-  std::vector<KeptCall> calls_;
+  std::vector<RecomputedCall> calls_;
 };
+
+/// Most bytes that a call has above those that it leaves.
+std::int64_t transient_of(const MemoryRecords& records, const RecomputedCall& call) {
+  std::int64_t most = 0;
+  for (std::uint32_t i = call.begin; i < call.end; ++i)
+    most = std::max(most, records.level(i) - records.level(call.end - 1));
+  return most;
+}
 
 }  // namespace
 
@@ -136,10 +98,39 @@ std::vector<bool> in_backward_passes(const trace::Trace& trace, const trace::Ran
   return out;
 }
 
-CheckpointedPeak checkpointed_peak(const trace::Rank& rank, const MemoryRecords& records,
-                                   const std::vector<bool>& in_backward,
-                                   const std::vector<trace::Row>& calls) {
-  return Checkpointing(rank, records, in_backward, calls).peak();
+std::vector<RecomputedCall> recomputed_calls(const trace::Rank& rank, const MemoryRecords& records,
+                                             const std::vector<bool>& in_backward,
+                                             const std::vector<trace::Row>& calls) {
+  return KeptCalls(rank, records, in_backward, calls).kept();
+}
+
+CheckpointedPeak checkpointed_peak(const MemoryRecords& records, const std::vector<RecomputedCall>& calls) {
+  CheckpointedPeak out;
+  std::vector<std::int64_t> change(records.size() + 1);  // of the level after each record
+  std::vector<std::int64_t> extra(records.size() + 1);   // at most, at that record alone
+  std::vector<std::int64_t> held(records.size() + 1);
+  for (const RecomputedCall& call : calls) {
+    for (const std::uint32_t i : call.kept) {
+      change[call.end - 1] -= records.bytes[i];
+      change[call.again] += records.bytes[i];
+      held[i] += records.bytes[i];
+      held[records.freed[i]] -= records.bytes[i];
+    }
+    const std::int64_t output = call.output == kNever ? 0 : records.bytes[call.output];
+    extra[call.again] = std::max(extra[call.again], transient_of(records, call) + output);
+  }
+  std::int64_t dropped = 0, now_held = 0, highest = INT64_MIN;
+  for (std::uint32_t i = 0; i < records.size(); ++i) {
+    dropped += change[i];
+    now_held += held[i];
+    const std::int64_t level = records.level(i);
+    if (level > highest) highest = level, out.held = now_held;
+    // What is made again at this record is there before the record's own change.
+    const std::int64_t before = level - records.bytes[i];
+    out.low = std::max(out.low, level + dropped);
+    out.high = std::max(out.high, std::max(level, extra[i] == 0 ? level : before + extra[i]) + dropped);
+  }
+  return out;
 }
 
 }  // namespace stepscope::derive

@@ -1,5 +1,6 @@
 #include "derive/growth/memory_plan.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace stepscope::derive {
@@ -39,7 +40,36 @@ Factor MemoryPlan::factor(std::uint32_t record, const PlanChange& change) const 
   return out;
 }
 
-PlannedPeak MemoryPlan::peak(const PlanChange& change) const {
+/// Most bytes that a call has above those that it leaves, with its output once more.
+double MemoryPlan::transient_of(const RecomputedCall& call, const PlanChange& change) const {
+  double level = 0, most = 0;
+  const auto planned = [&](std::uint32_t record) {
+    return static_cast<double>(records_.bytes[record]) * factor(record, change).high;
+  };
+  for (std::uint32_t i = call.begin; i < call.end; ++i) {
+    if (ends_[i] != MemoryRecords::kNever) level -= planned(ends_[i]);
+    if (records_.bytes[i] > 0) level += planned(i);
+    most = std::max(most, level);
+  }
+  return most - level + (call.output == MemoryRecords::kNever ? 0 : planned(call.output));
+}
+
+PlannedPeak MemoryPlan::peak(const PlanChange& change, const std::vector<RecomputedCall>& recomputed) const {
+  struct Move {
+    std::uint32_t at, record;
+    double sign;
+  };
+  std::vector<Move> moves;
+  std::vector<std::pair<std::uint32_t, double>> extras;
+  for (const RecomputedCall& call : recomputed) {
+    for (const std::uint32_t record : call.kept) {
+      moves.push_back({call.end - 1, record, -1});
+      moves.push_back({call.again, record, 1});
+    }
+    extras.emplace_back(call.again, transient_of(call, change));
+  }
+  std::ranges::stable_sort(moves, {}, &Move::at);
+  std::ranges::sort(extras);
   PlanParts low{}, high{};
   const auto add = [&](MemoryUse use, double bytes, const Factor& factor) {
     low[part_of(use)] += bytes * factor.low;
@@ -61,7 +91,20 @@ PlannedPeak MemoryPlan::peak(const PlanChange& change) const {
     high_level += bytes * by.high;
     add(uses_[record], bytes, by);
   };
+  const auto take_high = [&](double besides, std::uint32_t at) {
+    if (high_level + besides <= out.high) return;
+    out.high = high_level + besides;
+    out.at = at;
+    out.parts_low = low;
+    out.parts_high = high;
+    out.parts_high[part_of(MemoryUse::temporary)] += besides;
+  };
+  auto move = moves.begin();
+  auto extra = extras.begin();
   for (std::uint32_t i = 0; i < records_.size(); ++i) {
+    for (; move != moves.end() && move->at == i && move->sign > 0; ++move) change_by(move->record, 1);
+    // What is made again at this record is there before the record's own change.
+    for (; extra != extras.end() && extra->first == i; ++extra) take_high(extra->second, i);
     if (ends_[i] != MemoryRecords::kNever) change_by(ends_[i], -1);
     if (records_.bytes[i] > 0) {
       change_by(i, 1);
@@ -71,8 +114,9 @@ PlannedPeak MemoryPlan::peak(const PlanChange& change) const {
       low[kMemoryUses] += static_cast<double>(records_.bytes[i]);
       high[kMemoryUses] += static_cast<double>(records_.bytes[i]);
     }
+    for (; move != moves.end() && move->at == i; ++move) change_by(move->record, move->sign);
     out.low = std::max(out.low, low_level);
-    if (high_level > out.high) out.high = high_level, out.at = i, out.parts_low = low, out.parts_high = high;
+    take_high(0, i);
   }
   return out;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "derive/growth/allocation_growth.h"
+#include "derive/growth/checkpointed_peak.h"
 #include "derive/memory_use.h"
 
 namespace stepscope::derive {
@@ -49,11 +50,15 @@ class MemoryPlan {
   MemoryPlan(const MemoryRecords& records, const std::vector<AllocationGrowth>& growth,
              const std::vector<MemoryUse>& uses, HeldBefore before);
 
-  PlannedPeak peak(const PlanChange& change) const;
+  /// `recomputed`: calls that keep nothing for the backward pass and run again in it, as in
+  /// checkpointed_peak().
+  PlannedPeak peak(const PlanChange& change, const std::vector<RecomputedCall>& recomputed = {}) const;
   /// Of an allocation: planned size / recorded size.
   Factor factor(std::uint32_t record, const PlanChange& change) const;
 
  private:
+  double transient_of(const RecomputedCall& call, const PlanChange& change) const;
+
   const MemoryRecords& records_;
   const std::vector<AllocationGrowth>& growth_;
   const std::vector<MemoryUse>& uses_;
