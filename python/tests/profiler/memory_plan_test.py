@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-pytest.importorskip("torch", reason="needs PyTorch")
+torch = pytest.importorskip("torch", reason="needs PyTorch")
 
 from planned_models import MODELS  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
@@ -92,6 +92,35 @@ def test_checkpointing_fits_as_planned(name, module, tmp_path):
         peak = peak_of(record(row["batch"], checkpointed=True))
         assert row["peak_low"] <= peak <= row["peak_high"], (row, peak)
         assert row["peak_high"] - row["peak_low"] <= 0.16 * peak, (row, peak)
+
+
+OPTIMIZERS = {
+    "SGD": lambda parameters: torch.optim.SGD(parameters, lr=0.01),
+    "SGDMomentum": lambda parameters: torch.optim.SGD(parameters, lr=0.01, momentum=0.9),
+    "AdamW": torch.optim.AdamW,
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_other_optimizers_take_what_was_planned(name, tmp_path, monkeypatch):
+    trace = stepscope.open(recorded(tmp_path / "step.json", name, 3, whole=False))
+    for optimizer, made in OPTIMIZERS.items():
+        (row,) = list(trace.show.memory_plan(optimizer=optimizer, to_batch=12).tables[0])
+        monkeypatch.setitem(MODELS, name, (MODELS[name][0], made, MODELS[name][2]))
+        peak = peak_of(recorded(tmp_path / "other.json", name, 12, whole=True))
+        assert row["peak_low"] <= peak <= row["peak_high"], (optimizer, row, peak)
+        assert row["peak_high"] - row["peak_low"] <= 0.02 * peak, (optimizer, row, peak)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_half_precision_takes_what_was_planned(name, tmp_path):
+    (row,) = list(stepscope.open(recorded(tmp_path / "step.json", name, 3, whole=True)).show.memory_plan(precision="bf16", to_batch=12).tables[0])
+    torch.set_default_dtype(torch.bfloat16)
+    try:
+        peak = peak_of(recorded(tmp_path / "half.json", name, 12, whole=True))
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert row["peak_low"] <= peak <= row["peak_high"], (row, peak)
 
 
 @pytest.mark.parametrize(("name", "module"), MODULES)

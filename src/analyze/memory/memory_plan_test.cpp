@@ -103,7 +103,7 @@ TEST(MemoryPlan, OtherOptimizerAndPrecision) {
   const trace::Trace trace = test::open_events(joined(step()));
   EXPECT_EQ(plans(trace, {{"to-batch", "3"}, {"optimizer", "AdamW"}}).peaks[0].low, 476 + 160 - 1);
   EXPECT_EQ(plans(trace, {{"to-batch", "3"}, {"precision", "bf16"}}).peaks[0].low,
-            30 + 30 + 196 + 40 + 40 - 1);
+            30 + 30 + 98 + 40 + 40 - 1);
 }
 
 // A device's allocator says what there was before, and what it holds from the device: twice as much.

@@ -61,10 +61,11 @@ derive::PlanChange wished_change(const PlanWishes& wishes, const derive::Trained
     change.optimizer_state = change.optimizer_temporaries = {0.5, 0.5};
   }
   if (wishes.half()) {
-    change.floats = {0.5, 0.5};
+    change.floats = {0.5, 0.75};
     notes.emplace_back(
-        "Half precision: what the recording has in fp32 takes 2 bytes per number, also results that the "
-        "program itself keeps in fp32.");
+        "Half precision: weights, gradients and optimizer state in fp32 take half; other numbers between "
+        "half and three "
+        "quarters, as libraries compute some results in fp32.");
   } else if (wishes.precision == "amp") {
     change.floats = {0.5, 1};
     change.more_high = 0.5 * static_cast<double>(trained.bytes);

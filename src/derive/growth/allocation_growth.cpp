@@ -94,8 +94,11 @@ class Judge {
     out_ = {};
     out_.type = call.type;
     bytes_ = bytes;
-    if (const std::optional<Dims> asked = asked_for(call); asked && fits(*asked, call.type))
+    if (const std::optional<Dims> asked = asked_for(call); asked && fits(*asked, call.type)) {
+      // A new tensor's type is not recorded. Of 4 bytes are floats, and seldom integers.
+      if (out_.type == DType::unknown && fits(*asked, DType::float32, true)) out_.type = DType::float32;
       return is(*asked);
+    }
     if (call.shapes.empty()) return std::nullopt;
     if (const std::optional<Dims> product = product_of(call); product && fits(*product, call.type))
       return is(*product);

@@ -101,6 +101,9 @@ struct Shapes {
 
 /// Least share of the uses of all shapes that have a batch size as their own first dimension.
 constexpr double kBatchShare = 0.05;
+/// Share of the shapes with a first dimension that also have the batch size, if that dimension stacks
+/// tensors.
+constexpr double kStacked = 0.8;
 
 }  // namespace
 
@@ -239,6 +242,18 @@ std::int64_t likely_batch(const trace::Trace& trace, const trace::Rank& rank) {
     for (const auto& [first, uses] : firsts)
       if (first % candidate == 0) count += uses;
     if (count >= most) best = candidate, most = count;
+  }
+  // Queries, keys and values in one tensor: "[3, 12, 8, 64, 16]" is of a batch of 12.
+  for (const auto& [candidate, own] : firsts) {
+    if (candidate == best || candidate % best != 0 ||
+        static_cast<double>(own) < kBatchShare * static_cast<double>(all))
+      continue;
+    std::int64_t inside = 0;
+    for (const auto& [dims, uses] : shapes.others)
+      if (dims.size() >= 2 && dims[0] == best &&
+          std::find(dims.begin() + 1, dims.end(), candidate) != dims.end())
+        inside += uses;
+    if (static_cast<double>(inside) > kStacked * static_cast<double>(firsts[best])) return candidate;
   }
   return best;
 }

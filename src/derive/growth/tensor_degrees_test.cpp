@@ -78,6 +78,14 @@ TEST(TensorDegrees, LikelyBatch) {
   EXPECT_EQ(likely_batch(trace, trace.ranks[0]), 3);
 }
 
+// Queries, keys and values of a batch of 12 in one tensor.
+TEST(TensorDegrees, LikelyBatchBesideStackedTensors) {
+  const trace::Trace trace = trace_of({{"aten::add", {{12, 7, 20}, {12, 7, 20}}},
+                                       {"aten::select", {{3, 12, 5, 7, 4}}},
+                                       {"aten::bmm", {{60, 7, 4}, {60, 4, 7}}}});
+  EXPECT_EQ(likely_batch(trace, trace.ranks[0]), 12);
+}
+
 TEST(TensorDegrees, HugeAndEmptyShapes) {
   const trace::Trace trace =
       trace_of({{"aten::add", {{2, 4611686018427387904, 8}}}, {"aten::mul", {{2, 0}}}});
