@@ -1,5 +1,5 @@
-// Hostile gzip and zstd: reading any bytes ends, in bounded time and memory, with the same result for any size of the
-// pieces.
+// Hostile gzip and zstd: reading any bytes ends, in bounded time and memory, with the same result for any
+// size of the pieces.
 #include <cstdint>
 #include <string>
 #include <string_view>
