@@ -241,7 +241,11 @@ Outcome outcome_of(const Evidence& e, Bound bound, bool found, bool worth) {
 
 std::string closing(const Evidence& e, Outcome outcome) {
   if (outcome != Outcome::nothing && outcome != Outcome::no_fix) return "";
-  if (e.snapshot_alone()) return " No rule found anything wrong.";
+  if (e.snapshot_alone())
+    return e.mine(e.reports().snapshot.leaks.compared, "Steps compared").empty()
+               ? " No rule found anything wrong, but growth was not checked: the steps of the program are "
+                 "not known, or too few."
+               : " No rule found anything wrong.";
   struct Rest {
     std::int64_t Facts::* fact;
     const char* phrase;

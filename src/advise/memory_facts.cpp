@@ -32,6 +32,22 @@ std::string who_else(const analyze::FailedAllocation& failed) {
       size(reach));
 }
 
+const analyze::FailedAllocation* last_failure(const Evidence& e) {
+  const auto failed = e.mine(e.reports().snapshot.failures.failed, "Failed allocations");
+  return failed.empty() ? nullptr : failed.back();
+}
+
+std::string on_device(const Evidence& e, std::int64_t device) {
+  const auto devices = e.mine(e.reports().snapshot.summary.devices, "Memory of each device");
+  return devices.size() > 1 ? fmt::format(" of device {}", device) : "";
+}
+
+bool has_expandable(const Evidence& e, std::int64_t device) {
+  return std::ranges::any_of(
+      e.mine(e.reports().snapshot.summary.devices, "Memory of each device"),
+      [&](const analyze::DeviceMemory* of) { return of->device == device && of->expandable; });
+}
+
 std::string memory_headline(const Evidence& e) {
   const analyze::DeviceMemory* most = nullptr;
   const auto devices = e.mine(e.reports().snapshot.summary.devices, "Memory of each device");
@@ -39,7 +55,12 @@ std::string memory_headline(const Evidence& e) {
     if (most == nullptr || of->peak_requested > most->peak_requested) most = of;
   if (most == nullptr) return "The snapshot has no memory of a device.";
   std::string text = devices.size() > 1 ? fmt::format("Device {}: ", most->device) : "";
-  text += most->ooms > 0 ? "an allocation failed. Tensors asked for " : "tensors asked for ";
+  if (const analyze::FailedAllocation* failed = last_failure(e);
+      failed != nullptr && failed->device == most->device)
+    text += fmt::format("an allocation of {} failed, with {} of the device free. Tensors asked for ",
+                        size(failed->request), size(failed->device_free));
+  else
+    text += "tensors asked for ";
   text[0] = static_cast<char>(text[0] >= 'a' ? text[0] - 'a' + 'A' : text[0]);
   text += fmt::format("{} {}; the allocator held up to {} of the device.", size(most->peak_requested),
                       knows_history(e) ? "at the peak" : "when the snapshot was written",

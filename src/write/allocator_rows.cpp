@@ -73,7 +73,7 @@ bool put_allocator_stacks(const Trace& trace, const Rank& rank, RowSink& sink) {
     sink.integer(rank_name(trace, rank));
     sink.integer(stack);
     put_text_or_nothing(sink, places.place(stack));
-    put_text_or_nothing(sink, places.line(stack));
+    put_text_or_nothing(sink, places.function(stack));
     put_text_or_nothing(sink, places.folded(stack));
     if (!sink.end_row()) return false;
   }

@@ -90,8 +90,8 @@ constexpr ColumnNote kAllocatorEvent[] = {
 constexpr ColumnNote kAllocatorStack[] = {
     {"rank", "INTEGER", ""},
     {"stack", "INTEGER", "0 has no frames"},
-    {"place", "TEXT", "innermost function in the program's own files"},
-    {"line", "TEXT", "its line"},
+    {"place", "TEXT", "innermost line in the program's own files"},
+    {"function", "TEXT", "the same without the line"},
     {"frames", "TEXT", "outermost first, with semicolons"},
 };
 constexpr ColumnNote kAllocatorBlock[] = {

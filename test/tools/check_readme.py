@@ -42,6 +42,8 @@ def stage(folder, program):
     with gzip.open(at("io.pfw.gz"), "wb") as out:
         out.write(PFW)
     shutil.copy(os.path.join(ROOT, "test/corpus/recording_fuzz/ops.stepscope"), at("run.stepscope"))
+    with gzip.open(os.path.join(SAMPLES, "generated_leak_oom.pickle.gz")) as packed, open(at("mem.pickle"), "wb") as out:
+        shutil.copyfileobj(packed, out)
 
 
 def blocks(text):

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -57,8 +58,14 @@ std::optional<Claim> leak(const Evidence& e, Bound) {
   const Leaking of = leaking(e);
   if (of.places.empty()) return std::nullopt;
   const analyze::GrowingMemory& first = *of.places.front();
-  std::string title = fmt::format("Memory of {} grows by {} per step: {} more after {} steps", first.place,
-                                  size(first.growth), size(first.last - first.first), of.steps->steps - 1);
+  // A step is compared where it holds least: before its own allocation, or after it.
+  const double grown = report::ratio(first.last - first.first, first.growth);
+  const auto last = static_cast<double>(of.steps->steps);
+  const std::int64_t steps =
+      of.steps->steps - (std::abs(grown - last) < std::abs(grown - (last - 1)) ? 0 : 1);
+  std::string title =
+      fmt::format("Memory of {}{} grows by {} per step: {} more after {} steps", first.place,
+                  on_device(e, first.device), size(first.growth), size(first.last - first.first), steps);
   if (of.places.size() > 1)
     title += fmt::format("; with {} more, {} per step", of.places.size() - 1, size(of.growth));
   Claim f = claim(e, RuleId::A06, std::move(title));
@@ -67,7 +74,8 @@ std::optional<Claim> leak(const Evidence& e, Bound) {
       fmt::format("its allocations went from {} to {}; chance explains such a rise in {:.2g} of cases",
                   first.count_first, first.count_last, first.p);
   f.evidence = {see::leaks(fmt::format("growing memory by place, {}", of.steps->found_by)),
-                see::memory_peak("who held memory at the end: --at end")};
+                see::memory_peak(last_failure(e) != nullptr ? "who held memory when it failed: --at oom"
+                                                            : "who held memory at the end: --at end")};
   f.remedy =
       "Look at what keeps these tensors alive: a list of losses (store loss.item() or loss.detach()), a "
       "cache "
@@ -75,12 +83,6 @@ std::optional<Claim> leak(const Evidence& e, Bound) {
   f.verify = "leaks: no growing memory.";
   f.effort = Effort::code;
   return f;
-}
-
-/// The last allocation that failed; nullptr if none did.
-const analyze::FailedAllocation* last_failure(const Evidence& e) {
-  const auto failed = e.mine(e.reports().snapshot.failures.failed, "Failed allocations");
-  return failed.empty() ? nullptr : failed.back();
 }
 
 /// Whether what leaked would have been enough for the request.
@@ -105,7 +107,7 @@ Confidence sure(const analyze::FailedAllocation& of) {
 std::string request_of(const Evidence& e, const analyze::FailedAllocation& of) {
   const auto failed = e.mine(e.reports().snapshot.failures.failed, "Failed allocations").size();
   return (failed > 1 ? fmt::format("{} allocations failed, the last: ", failed) : "") +
-         fmt::format("{} could not get {}", of.place, size(of.request));
+         fmt::format("{} could not get {}{}", of.place, size(of.request), on_device(e, of.device));
 }
 
 /// The place that keeps most free memory from being returned; nullptr if none does.
@@ -128,10 +130,14 @@ std::optional<Claim> failed_by_fragmentation(const Evidence& e, const analyze::F
   if (of.cause == FailureCause::fragmentation) {
     title = fmt::format("{} although {} were free in its pool: the largest piece was {}", request_of(e, of),
                         size(of.own_free), size(of.largest_free));
-    remedy = fmt::format(
-        "{}; without it, max_split_size_mb below the size of large tensors, and the largest "
-        "batch first.",
-        kExpandable);
+    remedy = has_expandable(e, of.device)
+                 ? "Expandable segments are on: each still serves one stream, and blocks in use keep their "
+                   "pages. Free what is held "
+                   "between large tensors, and run the largest batch first."
+                 : fmt::format(
+                       "{}; without it, max_split_size_mb below the size of large tensors, and the largest "
+                       "batch first.",
+                       kExpandable);
   } else if (of.cause == FailureCause::other_stream) {
     title = fmt::format("{} although {} were free in other streams' memory", request_of(e, of),
                         size(of.stream_free));
@@ -237,7 +243,9 @@ std::optional<Claim> churning(const Evidence& e, Bound) {
         often ? fmt::format(
                     "In {} of {} steps, memory goes back to the device and is taken again, {} per step{}",
                     of->unsettled, of->steps, size(of->taken),
-                    named ? ": mostly returned by " + (*returns)->place : "")
+                    named && (*returns)->place != analyze::kNoStackRecorded
+                        ? ": mostly returned by " + (*returns)->place
+                        : "")
               : fmt::format("{} times in {} steps the device was full, and cached memory was freed to go on",
                             of->retries, of->steps));
     f.confidence = Confidence::high;

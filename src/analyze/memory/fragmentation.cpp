@@ -62,7 +62,7 @@ const report::Sheet<PoolMemory> kPoolSheet{"Use of reserved memory",
 /// Adds the places that hold blocks in the segments that are partly free.
 void add_pinning(const trace::Trace& trace, const trace::Rank& rank, std::int64_t device,
                  const std::vector<derive::HeldSegment>& segments, std::vector<PinningPlace>& out) {
-  AllocationPlaces places(trace, *rank.snapshot, HeldBy::function);
+  AllocationPlaces places(trace, *rank.snapshot, HeldBy::line);
   std::map<std::size_t, PinningPlace> found;
   for (const derive::HeldSegment& segment : segments) {
     if (segment.wholly_free() || segment.gaps.empty()) continue;

@@ -14,11 +14,11 @@ namespace {
 using derive::Allocation;
 using derive::kNoEvent;
 
-constexpr std::array<std::string_view, 7> kNames = {"function", "line", "stack",   "module",
-                                                    "size",     "age",  "category"};
+constexpr std::array<std::string_view, 7> kNames = {"line", "function", "stack",   "module",
+                                                    "size", "age",      "category"};
 
 HeldBy place_of(HeldGroup by) {
-  return by == HeldGroup::line ? HeldBy::line : by == HeldGroup::stack ? HeldBy::stack : HeldBy::function;
+  return by == HeldGroup::function ? HeldBy::function : by == HeldGroup::stack ? HeldBy::stack : HeldBy::line;
 }
 
 /// Classes of sizes, each 16 times the one before.
@@ -55,8 +55,8 @@ std::string age_in_steps(std::uint64_t steps) {
 }  // namespace
 
 HeldGroup held_group(const report::Params& params) {
-  const auto at = std::ranges::find(kNames, params.text("by", "function"));
-  return at == kNames.end() ? HeldGroup::function : static_cast<HeldGroup>(at - kNames.begin());
+  const auto at = std::ranges::find(kNames, params.text("by", "line"));
+  return at == kNames.end() ? HeldGroup::line : static_cast<HeldGroup>(at - kNames.begin());
 }
 
 HeldGroups::HeldGroups(const Derived& derived, const trace::Rank& rank, std::size_t device, HeldGroup by,
@@ -71,7 +71,7 @@ HeldGroups::HeldGroups(const Derived& derived, const trace::Rank& rank, std::siz
   if (by_ == HeldGroup::module) {
     if (moments_.overlap(device_)) modules_ = module_paths(trace_, rank, derived.choice());
     if (modules_ && modules_->paths.size() > 0) return;
-    by_ = HeldGroup::function;
+    by_ = HeldGroup::line;
     notes.push_back(
         fmt::format("Device {}: no module of its allocations is known. Record the same run with "
                     "with_stack=True (stepscope.profiler: "
@@ -82,7 +82,7 @@ HeldGroups::HeldGroups(const Derived& derived, const trace::Rank& rank, std::siz
     for (const trace::EventExtra& extra : device_.extras)
       if (trace_.text(extra.key) == "category") category_[extra.event] = extra.value;
     if (!category_.empty()) return;
-    by_ = HeldGroup::function;
+    by_ = HeldGroup::line;
     notes.push_back(
         fmt::format("Device {}: its events name no category. `stepscope memory-categories` infers them from "
                     "a recording with "

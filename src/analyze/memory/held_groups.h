@@ -14,11 +14,11 @@
 
 namespace stepscope::analyze {
 
-enum class HeldGroup : std::uint8_t { function, line, stack, module, size, age, category };
+enum class HeldGroup : std::uint8_t { line, function, stack, module, size, age, category };
 
 inline constexpr report::ParamSpec kHeldGroupParam = {
-    "by", report::ParamSpec::Type::choice, "function", "function|line|stack|module|size|age|category",
-    "what holds memory: the innermost function or line of the program, the whole stack, the module (if a "
+    "by", report::ParamSpec::Type::choice, "line", "line|function|stack|module|size|age|category",
+    "what holds memory: the innermost line or function of the program, the whole stack, the module (if a "
     "recording of the same "
     "run was given, too), or allocations of like size, age or category"};
 HeldGroup held_group(const report::Params& params);

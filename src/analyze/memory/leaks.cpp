@@ -25,10 +25,22 @@ constexpr std::size_t kFewestSteps = 5;  ///< fewer steps prove no trend
 constexpr std::size_t kMostSteps = 400;  ///< the pairs of more would cost too much; these are spread evenly
 constexpr double kDoubt = 0.05;
 
-/// Where the compared steps are lowest: instants, rising.
-std::vector<std::int64_t> lowest_instants(const DeviceSteps& of) {
+/// Steps that ended before the last allocation failed, if the program did not go on after it: a program that
+/// ends frees what it kept. Else all.
+std::size_t steps_before_failure(const AllocatorReplay& replay, const DeviceSteps& of) {
+  const Column<MemoryAction>& actions = replay.device().events.action;
+  const auto failure = std::find(actions.rbegin(), actions.rend(), MemoryAction::oom);
+  if (failure == actions.rend()) return of.steps.size();
+  const std::int64_t failed = actions.rend() - failure - 1;
+  const auto after = std::ranges::upper_bound(of.steps, failed, {}, &MemoryStep::event);
+  const auto gone_on = static_cast<std::size_t>(of.steps.end() - after);
+  return gone_on >= kFewestSteps ? of.steps.size() : of.steps.size() - gone_on - 1;
+}
+
+/// Where the first `steps` are lowest, without the warm-up: instants, rising.
+std::vector<std::int64_t> lowest_instants(const DeviceSteps& of, std::size_t steps) {
   std::vector<std::int64_t> all;
-  for (std::size_t i = of.warm_up; i < of.steps.size(); ++i) all.push_back(of.steps[i].lowest_event);
+  for (std::size_t i = of.warm_up; i < steps; ++i) all.push_back(of.steps[i].lowest_event);
   if (all.size() <= kMostSteps) return all;
   std::vector<std::int64_t> some;
   for (std::size_t i = 0; i < kMostSteps; ++i) some.push_back(all[i * (all.size() - 1) / (kMostSteps - 1)]);
@@ -133,13 +145,14 @@ void compare_steps(const trace::Trace& trace, const trace::Rank& rank, const All
                    const DeviceSteps& of, Leaks& out) {
   const std::int64_t device = replay.device().number;
   if (replay.device().events.count() == 0) return;
-  const std::vector<std::int64_t> instants = of.judged() ? lowest_instants(of) : std::vector<std::int64_t>{};
+  const std::size_t steps = of.judged() ? steps_before_failure(replay, of) : 0;
+  const std::vector<std::int64_t> instants = lowest_instants(of, steps);
   if (instants.size() < kFewestSteps) {
     out.notes.push_back(fmt::format("Device {}: {}. Growth needs {} steps after the warm-up.", device,
                                     told(trace, rank, of), kFewestSteps));
     return;
   }
-  const auto all = static_cast<double>(of.steps.size() - of.warm_up);
+  const auto all = static_cast<double>(steps - of.warm_up);
   const double per_step = static_cast<double>(instants.size() - 1) / (all - 1);
   std::vector<std::int64_t> levels;
   for (const std::int64_t instant : instants) levels.push_back(replay.requested_at(instant));

@@ -53,7 +53,7 @@ inline constexpr std::string_view kOtherPlaces = "other places";
 /// `points`: max points of each device's curve. The kCurvePlaces places that hold most at any instant have a
 /// curve of their own. `since`, `until`: instants as in memory_instants.h, in any order.
 MemoryCurve memory_curve_of(const Derived& derived, std::int64_t points = kSnapshotPoints,
-                            HeldBy by = HeldBy::function, std::string_view since = "start",
+                            HeldBy by = HeldBy::line, std::string_view since = "start",
                             std::string_view until = "end");
 
 }  // namespace stepscope::analyze

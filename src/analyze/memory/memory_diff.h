@@ -31,6 +31,6 @@ struct MemoryDifference {
 
 /// `from`, `to`: an event's number, "peak", "start" or "end".
 MemoryDifference memory_difference_of(const Derived& derived, std::string_view from = "start",
-                                      std::string_view to = "peak", HeldBy by = HeldBy::function);
+                                      std::string_view to = "peak", HeldBy by = HeldBy::line);
 
 }  // namespace stepscope::analyze

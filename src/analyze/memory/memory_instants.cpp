@@ -14,6 +14,8 @@ namespace {
 using derive::AllocatorReplay;
 using report::kNoInt;
 
+constexpr std::string_view kFailure = "oom";
+
 /// Just before the last allocation that failed; nothing if none did.
 std::optional<std::int64_t> last_failure(const trace::AllocatorEvents& events) {
   for (std::int64_t e = events.count(); --e >= 0;)
@@ -24,7 +26,7 @@ std::optional<std::int64_t> last_failure(const trace::AllocatorEvents& events) {
 std::optional<std::int64_t> event_of(const AllocatorReplay& replay, std::string_view at) {
   const std::int64_t last = static_cast<std::int64_t>(replay.device().events.count()) - 1;
   if (at.empty()) return last_failure(replay.device().events).value_or(replay.peak_event);
-  if (at == "oom") return last_failure(replay.device().events);
+  if (at == kFailure) return last_failure(replay.device().events);
   if (at == "peak") return replay.peak_event;
   if (at == "start") return -1;
   if (at == "end") return last;
@@ -43,7 +45,7 @@ std::optional<MemoryInstant> instant_of(const trace::Rank& rank, const Allocator
   if (!event) {
     const std::int64_t count = replay.device().events.count();
     notes.push_back(
-        at == "oom"
+        at == kFailure
             ? fmt::format("Device {}: no allocation failed among its events.", device)
             : fmt::format("Device {} has no event {}: it has {}, and the instants peak, start, end and oom.",
                           device, at, count == 0 ? "no events" : fmt::format("events 0 to {}", count - 1)));
@@ -62,7 +64,7 @@ Result<std::vector<std::int64_t>> events_at(const trace::Rank& rank, std::string
   for (const trace::MemoryOfDevice& device : rank.snapshot->devices) {
     const auto instant = instant_of(rank, AllocatorReplay(device), at, notes);
     if (!instant) return Error{notes.front(), rank.path};
-    events.push_back(instant->event);
+    events.push_back(instant->event + (at == kFailure));
   }
   return events;
 }
@@ -91,8 +93,8 @@ std::int64_t stream_number(const trace::Snapshot& snapshot, std::uint16_t stream
 }
 
 HeldBy held_by(const report::Params& params) {
-  const std::string_view by = params.text("by", "function");
-  return by == "stack" ? HeldBy::stack : by == "line" ? HeldBy::line : HeldBy::function;
+  const std::string_view by = params.text("by", "line");
+  return by == "stack" ? HeldBy::stack : by == "function" ? HeldBy::function : HeldBy::line;
 }
 
 AllocationPlaces::AllocationPlaces(const trace::Trace& trace, const trace::Snapshot& snapshot, HeldBy by)
@@ -108,9 +110,9 @@ std::size_t AllocationPlaces::number_of(trace::StackId stack, bool before) {
 }
 
 std::string AllocationPlaces::name_of(trace::StackId stack, bool before) const {
-  std::string name = by_ == HeldBy::stack  ? places_.folded(stack)
-                     : by_ == HeldBy::line ? places_.line(stack)
-                                           : places_.place(stack);
+  std::string name = by_ == HeldBy::stack      ? places_.folded(stack)
+                     : by_ == HeldBy::function ? places_.function(stack)
+                                               : places_.place(stack);
   if (name.empty()) name = before ? kBeforeRecording : kNoStackRecorded;
   return name;
 }

@@ -29,8 +29,8 @@ struct MemoryInstant {
 std::optional<MemoryInstant> instant_of(const trace::Rank& rank, const derive::AllocatorReplay& replay,
                                         std::string_view at, std::vector<std::string>& notes);
 
-/// The event of each device of the rank's snapshot that `at` names, as in instant_of(). An Error if one has
-/// no such instant.
+/// The event of each device of the rank's snapshot that `at` names, as in instant_of(); of "oom" the failure
+/// itself. An Error if one has no such instant.
 Result<std::vector<std::int64_t>> events_at(const trace::Rank& rank, std::string_view at);
 
 /// ns from the device's first event to `event`; kNoInt if it is not known.
@@ -43,11 +43,11 @@ std::string pool_name(const trace::Snapshot& snapshot, std::uint16_t pool);
 /// 0 is the default stream, the others count from 1 in the order of the file.
 std::int64_t stream_number(const trace::Snapshot& snapshot, std::uint16_t stream);
 
-enum class HeldBy : std::uint8_t { function, line, stack };
+enum class HeldBy : std::uint8_t { line, function, stack };
 
 inline constexpr report::ParamSpec kHeldByParam = {
-    "by", report::ParamSpec::Type::choice, "function", "function|line|stack",
-    "what holds memory: the innermost function or line of the program, or the whole stack"};
+    "by", report::ParamSpec::Type::choice, "line", "line|function|stack",
+    "what holds memory: the innermost line or function of the program, or the whole stack"};
 HeldBy held_by(const report::Params& params);
 
 /// Numbers the places of allocations: stacks whose place has the same text are one.

@@ -37,12 +37,14 @@ void add(HeldMemory& to, const Allocation& of, const AllocatorReplay& replay, co
 /// The peak without each of the places that hold most.
 void ask_without(AllocationPlaces& places, const AllocatorReplay& replay, std::span<HeldMemory> held) {
   held = held.first(std::min(held.size(), kPeakPlaces));
-  std::vector<std::uint32_t> groups;
-  for (trace::StackId stack = 0; stack < places.stacks(); ++stack) {
-    const std::string& name = places.names()[places.number_of(stack, false)];
-    const auto of = std::ranges::find(held, name, &HeldMemory::place);
-    groups.push_back(of == held.end() ? derive::kNoGroup : static_cast<std::uint32_t>(of - held.begin()));
-  }
+  derive::GroupsOfStacks groups(places.stacks());
+  for (trace::StackId stack = 0; stack < places.stacks(); ++stack)
+    for (const bool before : {false, true}) {
+      const std::string& name = places.names()[places.number_of(stack, before)];
+      const auto of = std::ranges::find(held, name, &HeldMemory::place);
+      groups[stack][before] =
+          of == held.end() ? derive::kNoGroup : static_cast<std::uint32_t>(of - held.begin());
+    }
   const std::vector<derive::GroupPeak> peaks = derive::peaks_without(replay, groups, held.size());
   for (std::size_t i = 0; i < held.size(); ++i) {
     held[i].peak_without = peaks[i].peak_without;

@@ -50,6 +50,6 @@ inline constexpr std::string_view kOtherStacks = "other stacks";
 
 /// `at`: an instant as in memory_instants.h.
 MemoryHolders memory_holders_of(const Derived& derived, std::string_view at = "peak",
-                                HeldGroup by = HeldGroup::function);
+                                HeldGroup by = HeldGroup::line);
 
 }  // namespace stepscope::analyze

@@ -70,14 +70,17 @@ TEST(MemoryPeak, WhoHoldsIt) {
   EXPECT_EQ(cells(held, "bytes"), (Cells{"2000", "1000", "500"}));
   EXPECT_EQ(cells(held, "before_recording"), (Cells{"0", "1000", "0"}));
   EXPECT_EQ(cells(held, "oldest_events"), (Cells{"0", "-", "1"}));
+  EXPECT_EQ(cells(held, "peak_without"),
+            (Cells{"1500", "2500", "3300"}));  // 1000 + 500, 3500 - 1000, the end
+  EXPECT_EQ(cells(held, "mean")[1], "1000") << "held over all events";
   EXPECT_EQ(cells(held, "oldest_age"), (Cells{"0", "-", "10000"}));
   const report::Table& by_stack = peak.tables[2];
   EXPECT_EQ(by_stack.shape, report::Shape::flame);
   EXPECT_EQ(cells(by_stack, "bytes"), (Cells{"2000", "1000", "500"}));
   EXPECT_EQ(cells(by_stack, "stack")[2], "/home/a/train.py(7): step;at::empty");
   const report::Table end =
-      test::answer("memory_peak", trace, test::params({{"at", "4"}, {"by", "line"}})).tables[1];
-  EXPECT_EQ(cells(end, "place"), (Cells{"/home/a/model.py(3)", "allocated before the recording",
+      test::answer("memory_peak", trace, test::params({{"at", "4"}, {"by", "function"}})).tables[1];
+  EXPECT_EQ(cells(end, "place"), (Cells{"/home/a/model.py: forward", "allocated before the recording",
                                         "torch::autograd::Engine::thread_main"}));
   const report::Table start = test::answer("memory_peak", trace, test::params({{"at", "start"}})).tables[1];
   EXPECT_EQ(cells(start, "bytes"), Cells{"1000"});

@@ -88,7 +88,9 @@ class Planner {
     }
     if (!any)
       out_.notes.emplace_back(
-          "No allocations are recorded. Record a step with profile_memory=True and record_shapes=True.");
+          "No allocations are recorded. Record a step with profile_memory=True and record_shapes=True. "
+          "(torch.profiler "
+          "of a PyTorch without Kineto writes none; stepscope.profiler does.)");
     return std::move(out_);
   }
 
@@ -115,6 +117,14 @@ class Planner {
     const derive::Trained trained = derive::trained_parameters(trace, rank);
     const derive::HeldBefore before = held_before(records, growth, uses, trained);
     note_before(before, trained);
+    unseen_weights_ =
+        records.device.host() && !makes_parameters(records, growth) ? degrees.weights_without_gradient() : 0;
+    if (unseen_weights_ > 0)
+      note(
+          fmt::format("Weights that get no gradient, as in an evaluation or a frozen part, were made before "
+                      "the recording and are not "
+                      "counted: at least {}. Record from before the model is made.",
+                      report::format_value(unseen_weights_, Unit::bytes)));
     if (before.other > 0 && (wishes_.precision != "recorded" || !wishes_.optimizer.empty()))
       note(
           "What the device held before the recording stays as it is: record from before the model is made to "
@@ -137,6 +147,8 @@ class Planner {
                             sizes.sequence > 0 ? sequence : kNoInt, std::llround(last.low),
                             std::llround(last.high), fits(last, reserve, capacity)});
     };
+    if (wishes_.to_sequence > 0 && sizes.sequence <= 0)
+      note("--to-sequence needs --sequence, the recorded length: the plan is for the recorded one.");
     const std::int64_t sequence = wishes_.to_sequence > 0 ? wishes_.to_sequence : sizes.sequence;
     if (wishes_.to_batch > 0 || wishes_.to_sequence > 0 || sizes.batch <= 0)
       at(wishes_.to_batch > 0 ? wishes_.to_batch : sizes.batch, sequence);
@@ -239,9 +251,17 @@ class Planner {
     out_.largest.push_back({rank.rank, records.device, capacity, largest(Fits::yes), largest(Fits::perhaps)});
   }
 
-  static Fits fits(const PlannedPeak& peak, double reserve, std::int64_t capacity) {
+  static bool makes_parameters(const MemoryRecords& records, const std::vector<AllocationGrowth>& growth) {
+    for (std::uint32_t i = 0; i < records.size(); ++i)
+      if (records.bytes[i] > 0 && growth[i].is_parameter && records.freed[i] == MemoryRecords::kNever)
+        return true;
+    return false;
+  }
+
+  Fits fits(const PlannedPeak& peak, double reserve, std::int64_t capacity) const {
     if (capacity == kNoInt) return Fits::unknown;
-    const double room = static_cast<double>(capacity);
+    const double room = static_cast<double>(capacity) - static_cast<double>(unseen_weights_);
+    if (unseen_weights_ > 0) return peak.low <= room ? Fits::perhaps : Fits::no;
     return peak.high * reserve <= room ? Fits::yes : peak.low <= room ? Fits::perhaps : Fits::no;
   }
 
@@ -283,6 +303,7 @@ class Planner {
   const Derived& derived_;
   const PlanWishes wishes_;
   std::int64_t capacity_ = kNoInt;
+  std::int64_t unseen_weights_ = 0;  ///< bytes, at least
   MemoryPlans out_;
 };
 

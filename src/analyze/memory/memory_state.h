@@ -29,6 +29,6 @@ inline constexpr std::string_view kSeveralPlaces = "several places";
 
 /// `at`: an instant as in memory_instants.h. Neighbours of the same state and place are one range. So are
 /// small ones: below 1/256 of their segment, or 1/4,096 of all segments.
-MemoryState memory_state_of(const Derived& derived, std::string_view at = "", HeldBy by = HeldBy::function);
+MemoryState memory_state_of(const Derived& derived, std::string_view at = "", HeldBy by = HeldBy::line);
 
 }  // namespace stepscope::analyze

@@ -47,6 +47,7 @@ DeviceMemory summary_of(const trace::Rank& rank, const derive::AllocatorReplay& 
   of.ooms = replay.ooms;
   of.oom_request = replay.oom_request;
   of.distinct_stacks = distinct_stacks(*rank.snapshot, device);
+  of.expandable = std::ranges::any_of(device.segments, &trace::MemorySegment::expandable);
   return of;
 }
 

@@ -17,6 +17,7 @@ struct DeviceMemory {
   std::int64_t peak_reserved, end_reserved, end_allocated, end_active;
   std::int64_t largest_free_block, free_cached, segments, blocks;
   std::int64_t alloc_retries, ooms, oom_request, distinct_stacks;
+  bool expandable;  ///< has segments that can grow
 };
 
 struct MemorySummary {

@@ -52,7 +52,8 @@ FailedAllocation failure_of(const trace::Rank& rank, const AllocatorReplay& repl
     for (const derive::UsedBlock& block : segment.used) report::add_to(of.used, block.size);
     const bool own_pool = segment.pool == events.pool[e], own_stream = segment.stream == events.stream[e];
     for (const derive::Gap& gap : segment.gaps) {
-      report::add_to(!own_pool ? of.pool_free : own_stream ? of.own_free : of.stream_free, gap.size);
+      if (segment.large == large)
+        report::add_to(!own_pool ? of.pool_free : own_stream ? of.own_free : of.stream_free, gap.size);
       if (!is_private(*rank.snapshot, segment.pool))
         report::add_to(of.pages, segment.wholly_free() ? gap.size : gap.pages());
       if (own_pool && own_stream && segment.large == large)

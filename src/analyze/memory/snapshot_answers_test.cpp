@@ -42,6 +42,25 @@ TEST(Leaks, FewStepsProveNothing) {
   EXPECT_NE(report.notes.back().find("Growth needs 5 steps"), std::string::npos) << report.notes.back();
 }
 
+// Twelve steps leak until an allocation fails; then the program ends, and frees all that it kept.
+TEST(Leaks, UpToTheFailure) {
+  MadeSnapshot made;
+  for (int step = 0; step < 12; ++step) {
+    for (int line = 1; line <= 4; ++line) made.event("alloc", line * kMiB, 1000, line);
+    made.event("alloc", (100 + 2 * step) * kMiB, 2 * kMiB, 9);
+    if (step == 11) break;
+    for (int line = 4; line >= 1; --line) made.free(line * kMiB, 1000, line);
+  }
+  made.event("oom", 0, 64 * kMiB, 8);
+  for (int line = 4; line >= 1; --line) made.free(line * kMiB, 1000, line);
+  for (int step = 0; step < 12; ++step) made.free((100 + 2 * step) * kMiB, 2 * kMiB, 9);
+  const report::Report report = test::answer("leaks", made.open());
+  EXPECT_EQ(cells(report.tables[0], "steps"),
+            Cells{"9"});  // of 12 the warm-up and that of the failure are left out
+  EXPECT_EQ(cells(report.tables[1], "place"), Cells{"/home/a/train.py(9): step"});
+  EXPECT_EQ(cells(report.tables[1], "growth"), Cells{std::to_string(2 * kMiB)});
+}
+
 TEST(Leaks, ChanceOfARise) {
   using analyze::chance_of_rise;
   EXPECT_NEAR(chance_of_rise({1, 2, 3, 4, 5}), 0.0138, 0.0005);  // S = 10, variance 50 / 3, z = 9 / 4.08
@@ -92,6 +111,19 @@ TEST(OutOfMemory, Fragmentation) {
   EXPECT_EQ(cells(pools, "split"), Cells{std::to_string(30 * kMiB)});
   EXPECT_EQ(cells(pools, "gaps"), Cells{"2"});
   EXPECT_EQ(cells(pools, "pages"), Cells{std::to_string(28 * kMiB)});  // 100-115 has 14 MiB, 130-145 too
+}
+
+// 40 MiB are free in small segments, which do not serve a request of 30 MiB.
+TEST(OutOfMemory, SmallSegmentsServeNoLargeRequest) {
+  const trace::Trace trace = test::open_json(R"({"segments": [
+    {"device": 0, "address": 4194304, "total_size": 41943040, "stream": 0, "segment_type": "small", "blocks": [
+      {"address": 4194304, "size": 41943040, "requested_size": 0, "state": "inactive", "frames": []}]},
+    {"device": 0, "address": 104857600, "total_size": 209715200, "stream": 0, "segment_type": "large", "blocks": [
+      {"address": 104857600, "size": 209715200, "requested_size": 209715200, "state": "active_allocated", "frames": []}]}],
+    "device_traces": [[{"action": "oom", "device_free": 0, "size": 31457280, "stream": 0, "time_us": 5, "frames": []}]]})");
+  const report::Table failed = test::answer("oom", trace).tables[0];
+  EXPECT_EQ(cells(failed, "own_free"), Cells{"0"});
+  EXPECT_EQ(cells(failed, "cause"), Cells{"shortage"});
 }
 
 TEST(OutOfMemory, OneRequestAndShortage) {

@@ -10,9 +10,6 @@
 
 namespace stepscope::derive {
 
-/// By stack: the group of its allocations among the events, and that of those before the first event.
-using GroupsOfStacks = std::vector<std::array<std::uint32_t, 2>>;
-
 /// The most bytes that each group holds at any instant. Each group of `group_of` is below `groups`.
 /// O(events).
 std::vector<std::int64_t> group_peaks(const AllocatorReplay& replay, const GroupsOfStacks& group_of,

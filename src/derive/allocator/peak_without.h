@@ -1,6 +1,7 @@
 // What the peak would be if some allocations did not exist.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -16,8 +17,11 @@ struct GroupPeak {
 
 inline constexpr std::uint32_t kNoGroup = 0xFFFFFFFF;
 
-/// By group. `group_of` is by stack: a group below `groups`, or kNoGroup. O(events x groups).
-std::vector<GroupPeak> peaks_without(const AllocatorReplay& replay,
-                                     const std::vector<std::uint32_t>& group_of, std::size_t groups);
+/// By stack: the group of its allocations among the events, and that of those before the first event.
+using GroupsOfStacks = std::vector<std::array<std::uint32_t, 2>>;
+
+/// By group. Each group of `group_of` is below `groups`, or kNoGroup. O(events x groups).
+std::vector<GroupPeak> peaks_without(const AllocatorReplay& replay, const GroupsOfStacks& group_of,
+                                     std::size_t groups);
 
 }  // namespace stepscope::derive

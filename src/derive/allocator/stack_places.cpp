@@ -41,6 +41,24 @@ std::string_view without_parameters(std::string_view name) {
 /// The backward of an operator: "torch::autograd::generated::MulBackward0::apply(...)".
 bool is_backward(std::string_view name) { return has(name, "Backward") && has(name, "::apply("); }
 
+/// "MulBackward0" of "torch::autograd::generated::MulBackward0::apply(...)".
+std::string backward_of(std::string_view name) {
+  name = name.substr(0, name.find("::apply("));
+  const std::size_t colons = name.rfind("::");
+  return std::string(colons == name.npos ? name : name.substr(colons + 2));
+}
+
+/// Of PyTorch, or of what starts a thread.
+bool is_framework(std::string_view name) {
+  constexpr std::string_view kBegins[] = {
+      "at::", "c10::", "torch::", "c10d::", "caffe2::", "std::", "pybind11::", "THP"};
+  constexpr std::string_view kThreads[] = {"clone",    "clone3",       "__clone",
+                                           "__clone3", "start_thread", "execute_native_thread_routine"};
+  if (name.starts_with("void ")) name.remove_prefix(5);
+  return std::ranges::any_of(kBegins, [&](std::string_view begin) { return name.starts_with(begin); }) ||
+         std::ranges::find(kThreads, name) != std::end(kThreads);
+}
+
 /// A name of a readable length: both ends of a name of C++ tell it from others.
 std::string shown(std::string_view name) {
   constexpr std::size_t kMax = 1000, kFirst = 600, kLast = 300;
@@ -66,6 +84,8 @@ StackPlaces::StackPlaces(const trace::Trace& trace, const trace::Snapshot& snaps
       of = hidden;
     else if (is_backward(name))
       of = backward;
+    else if (is_framework(name))
+      of = framework;
     classes_.push_back(of);
   }
 }
@@ -91,12 +111,11 @@ const Frame* StackPlaces::frame_of(trace::StackId stack) const {
   return best;
 }
 
-std::string StackPlaces::text(const Frame& frame, bool function) const {
+std::string StackPlaces::text(const Frame& frame, bool line) const {
   const std::string file = shown(trace_.text(frame.file));
   const std::string name = shown(trace_.text(frame.name));
-  if (!is_python(file)) return std::string(without_parameters(name));
-  return function ? fmt::format("{}({}): {}", file, frame.line, name)
-                  : fmt::format("{}({})", file, frame.line);
+  if (!is_python(file)) return is_backward(name) ? backward_of(name) : std::string(without_parameters(name));
+  return line ? fmt::format("{}({}): {}", file, frame.line, name) : fmt::format("{}: {}", file, name);
 }
 
 std::string StackPlaces::place(trace::StackId stack) const {
@@ -104,7 +123,7 @@ std::string StackPlaces::place(trace::StackId stack) const {
   return frame == nullptr ? "" : text(*frame, true);
 }
 
-std::string StackPlaces::line(trace::StackId stack) const {
+std::string StackPlaces::function(trace::StackId stack) const {
   const Frame* frame = frame_of(stack);
   return frame == nullptr ? "" : text(*frame, false);
 }

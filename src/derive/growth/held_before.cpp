@@ -35,6 +35,8 @@ constexpr double kSeen = 0.9;
 /// (chosen).
 constexpr double kBuffers = 0.01;
 
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
 std::int64_t missing(double expected, std::int64_t seen) {
   return static_cast<double>(seen) >= kSeen * expected ? 0 : std::llround(expected) - seen;
 }
@@ -42,7 +44,10 @@ std::int64_t missing(double expected, std::int64_t seen) {
 }  // namespace
 
 double state_per_parameter(std::string_view optimizer) {
-  const auto* const found = std::ranges::find(kStates, optimizer, &StateOf::optimizer);
+  const auto same = [&](const StateOf& of) {
+    return std::ranges::equal(of.optimizer, optimizer, [](char a, char b) { return lower(a) == lower(b); });
+  };
+  const auto* const found = std::ranges::find_if(kStates, same);
   return found == std::end(kStates) ? -1 : found->bytes;
 }
 
@@ -56,6 +61,7 @@ Trained trained_parameters(const trace::Trace& trace, const trace::Rank& rank) {
   std::map<std::size_t, std::int64_t> by_pass;
   const trace::StringId gradient = trace.strings.find("torch::autograd::AccumulateGrad");
   bool multiplies = false;  // in a step: SGD then has momentum
+  bool compares = false;    // likewise: Adam then has amsgrad
   for (const Row row : rank.host_rows()) {
     if (e.kind[row] == Kind::op && e.name[row] == gradient) {
       const auto pass = std::ranges::upper_bound(passes, e.start[row], {}, &Interval::begin);
@@ -68,13 +74,17 @@ Trained trained_parameters(const trace::Trace& trace, const trace::Rank& rank) {
     const std::string_view name = trace.name(rank, row);
     if (is_host_range(e.kind[row]) && name.starts_with(kStep)) {
       out.optimizer = name.substr(kStep.size(), name.find('.', kStep.size()) - kStep.size());
-    } else if (name == "aten::mul_" || name == "aten::_foreach_mul_") {
+    } else if (const bool multiplying = name == "aten::mul_" || name == "aten::_foreach_mul_";
+               multiplying || name.starts_with("aten::maximum") ||
+               name.starts_with("aten::_foreach_maximum")) {
       for (Row up = e.parent[row]; up != trace::kNoRow; up = e.parent[up])
-        multiplies |= trace.name(rank, up).starts_with(kStep);
+        (multiplying ? multiplies : compares) |= trace.name(rank, up).starts_with(kStep);
     }
   }
   for (const auto& [pass, bytes] : by_pass) out.bytes = std::max(out.bytes, bytes);
   out.state = out.optimizer == "SGD" && multiplies ? 1 : state_per_parameter(out.optimizer);
+  if (out.optimizer.starts_with("Adam") && compares) ++out.state;
+  if (out.optimizer == "RMSprop") out.more_state = 2;
   return out;
 }
 
@@ -97,6 +107,8 @@ HeldBefore held_before(const MemoryRecords& records, const std::vector<Allocatio
   out.gradients = missing(static_cast<double>(trained.bytes), gradients);
   if (trained.state > 0)
     out.optimizer_state = missing(trained.state * static_cast<double>(trained.bytes), state);
+  if (trained.more_state > 0 && out.optimizer_state > 0)
+    out.more_state = std::llround(trained.more_state * static_cast<double>(trained.bytes));
   out.buffers = std::llround(kBuffers * static_cast<double>(out.parameters + out.optimizer_state));
   return out;
 }

@@ -16,6 +16,7 @@ struct Trained {
   DType type = DType::unknown;  ///< of the last of these gradients
   std::string optimizer;        ///< the class of the optimizer that stepped, "" without one
   double state = -1;            ///< that it keeps per byte of parameters; -1: not known
+  double more_state = 0;        ///< that it may keep besides, by its options: RMSprop with momentum, centered
 };
 Trained trained_parameters(const trace::Trace& trace, const trace::Rank& rank);
 

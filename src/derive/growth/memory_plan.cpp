@@ -80,6 +80,8 @@ PlannedPeak MemoryPlan::peak(const PlanChange& change, const std::vector<Recompu
   add(MemoryUse::optimizer_state, static_cast<double>(before_.optimizer_state), change.optimizer_state);
   low[kMemoryUses] = static_cast<double>(before_.other) + change.more_low;
   high[kMemoryUses] = static_cast<double>(before_.other + before_.buffers) + change.more_high;
+  high[part_of(MemoryUse::optimizer_state)] +=
+      static_cast<double>(before_.more_state) * change.optimizer_state.high;
   double low_level = 0, high_level = 0;
   for (std::size_t part = 0; part < kPlanParts; ++part) low_level += low[part], high_level += high[part];
 

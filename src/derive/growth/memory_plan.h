@@ -27,8 +27,9 @@ struct PlanChange {
 /// Memory that the program held before the recording, as far as it must be added to the recorded changes.
 struct HeldBefore {
   std::int64_t parameters = 0, gradients = 0, optimizer_state = 0;
-  std::int64_t other = 0;    ///< not known what for: the allocator's total at the first record
-  std::int64_t buffers = 0;  ///< at most
+  std::int64_t other = 0;       ///< not known what for: the allocator's total at the first record
+  std::int64_t buffers = 0;     ///< at most
+  std::int64_t more_state = 0;  ///< of the optimizer, at most
 };
 
 /// Bytes by MemoryUse, then what was held before and is not known.

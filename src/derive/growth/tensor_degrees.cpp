@@ -6,6 +6,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "derive/memory_records.h"
 #include "derive/work/op_args.h"
 
 namespace stepscope::derive {
@@ -22,19 +23,14 @@ struct ParameterAt {
   std::string_view op;
   std::array<int, 4> arguments;  ///< -1: none
 };
+constexpr std::string_view kGradient = "torch::autograd::AccumulateGrad";
 constexpr ParameterAt kParameterAt[] = {
-    {"torch::autograd::AccumulateGrad", {0, -1, -1, -1}},
-    {"aten::linear", {1, 2, -1, -1}},
-    {"aten::addmm", {0, -1, -1, -1}},
-    {"aten::conv1d", {1, 2, -1, -1}},
-    {"aten::conv2d", {1, 2, -1, -1}},
-    {"aten::conv3d", {1, 2, -1, -1}},
-    {"aten::convolution", {1, 2, -1, -1}},
-    {"aten::embedding", {0, -1, -1, -1}},
-    {"aten::layer_norm", {2, 3, -1, -1}},
-    {"aten::rms_norm", {2, -1, -1, -1}},
-    {"aten::group_norm", {2, 3, -1, -1}},
-    {"aten::batch_norm", {1, 2, 3, 4}},
+    {kGradient, {0, -1, -1, -1}},          {"aten::linear", {1, 2, -1, -1}},
+    {"aten::addmm", {0, -1, -1, -1}},      {"aten::conv1d", {1, 2, -1, -1}},
+    {"aten::conv2d", {1, 2, -1, -1}},      {"aten::conv3d", {1, 2, -1, -1}},
+    {"aten::convolution", {1, 2, -1, -1}}, {"aten::embedding", {0, -1, -1, -1}},
+    {"aten::layer_norm", {2, 3, -1, -1}},  {"aten::rms_norm", {2, -1, -1, -1}},
+    {"aten::group_norm", {2, 3, -1, -1}},  {"aten::batch_norm", {1, 2, 3, 4}},
 };
 
 /// The shapes in the recording's operators.
@@ -42,6 +38,8 @@ struct Shapes {
   std::set<Dims> parameters;
   std::map<Dims, std::int64_t> others;  ///< number of uses
   std::set<Dims> data;                  ///< what linear layers take and give
+  std::map<Dims, DType> weights;        ///< that operators take
+  std::set<Dims> gradients;             ///< that parameters get
 
   Shapes(const trace::Trace& trace, const trace::Rank& rank) {
     const trace::ArgReader dims(trace, rank, "Input Dims"), types(trace, rank, "Input type");
@@ -95,6 +93,10 @@ struct Shapes {
       const Dims& of = args.at(i).shape.dims;
       parameters.insert(of);
       if (of.size() == 2) parameters.insert({of[1], of[0]});
+      if (op == kGradient)
+        gradients.insert(of);
+      else if (of.size() > 1)
+        weights.emplace(of, args.at(i).dtype);
     }
   }
 };
@@ -111,6 +113,11 @@ TensorDegrees::TensorDegrees(const trace::Trace& trace, const trace::Rank& rank,
   Shapes shapes(trace, rank);
   parameters_ = std::move(shapes.parameters);
   data_ = std::move(shapes.data);
+  for (const auto& [dims, type] : shapes.weights)
+    if (const Amount bytes = bytes_of(numel({dims, {}}), type);
+        bytes.known() && !shapes.gradients.contains(dims))
+      weights_without_gradient_ =
+          std::min(kMaxBytes, weights_without_gradient_ + std::min(kMaxBytes, bytes.value()));
   for (const auto& [dims, uses] : shapes.others) shapes_.insert(dims);
   has_shapes_ = !shapes_.empty();
   for (const Dims& dims : parameters_) of_parameters_.insert(dims.begin(), dims.end());

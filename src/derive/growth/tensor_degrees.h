@@ -44,6 +44,9 @@ class TensorDegrees {
   bool has_shapes() const { return has_shapes_; }
   DegreeRange of(std::span<const std::int64_t> dims) const;
   bool is_parameter(std::span<const std::int64_t> dims) const;
+  /// Bytes of the weights that operators take and that get no gradient, each distinct shape once: at least
+  /// what a program that only evaluates, or a frozen part of a model, holds.
+  std::int64_t weights_without_gradient() const { return weights_without_gradient_; }
 
  private:
   struct Axis {
@@ -69,6 +72,7 @@ class TensorDegrees {
       beside_sequence_;  ///< dimensions before the last two, which are the sequence and another size
   Axis batch_, sequence_;
   bool has_shapes_;
+  std::int64_t weights_without_gradient_ = 0;
 };
 
 /// The batch size, as far as shapes tell: of the first dimensions that are usual, the one that divides the
