@@ -14,8 +14,8 @@ namespace {
 using derive::Allocation;
 using derive::kNoEvent;
 
-constexpr std::array<std::string_view, 7> kNames = {"line", "function", "stack",   "module",
-                                                    "size", "age",      "category"};
+constexpr std::array<std::string_view, 7> kGroupNames = {"line", "function", "stack",   "module",
+                                                         "size", "age",      "category"};
 
 HeldBy place_of(HeldGroup by) {
   return by == HeldGroup::function ? HeldBy::function : by == HeldGroup::stack ? HeldBy::stack : HeldBy::line;
@@ -55,8 +55,8 @@ std::string age_in_steps(std::uint64_t steps) {
 }  // namespace
 
 HeldGroup held_group(const report::Params& params) {
-  const auto at = std::ranges::find(kNames, params.text("by", "line"));
-  return at == kNames.end() ? HeldGroup::line : static_cast<HeldGroup>(at - kNames.begin());
+  const auto at = std::ranges::find(kGroupNames, params.text("by", "line"));
+  return at == kGroupNames.end() ? HeldGroup::line : static_cast<HeldGroup>(at - kGroupNames.begin());
 }
 
 HeldGroups::HeldGroups(const Derived& derived, const trace::Rank& rank, std::size_t device, HeldGroup by,
