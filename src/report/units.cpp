@@ -126,8 +126,14 @@ struct Common {
 };
 
 /// The unit of the largest value; decimals for two digits of the smallest, while the largest keeps four.
-Common common_scale(const Column& column) {
-  const ColumnRange range = range_of(column);
+Common common_scale(std::span<const Column> columns) {
+  ColumnRange range;
+  for (const Column& column : columns) {
+    const ColumnRange of = range_of(column);
+    range.most = std::max(range.most, of.most);
+    range.least = std::min(range.least, of.least);
+  }
+  const Column& column = columns.front();
   const Scale scale = scale_for(range.most, column.unit);
   const double most = range.most / scale.factor, least = range.least / scale.factor;
   if (range.most == 0 || (scale.factor == 1 && std::holds_alternative<Ints>(column.values)))
@@ -145,6 +151,24 @@ std::string scaled_cell(double value, Common common) {
   const std::string digits = fmt::format("{:.{}f}", vanishes ? least : std::abs(scaled), common.decimals);
   const std::string_view bound = !vanishes ? "" : value < 0 ? ">" : "<";
   return with_suffix(fmt::format("{}{}{}", bound, value < 0 ? "-" : "", digits), common.scale.suffix);
+}
+
+std::vector<std::string> cells_with(const Column& column, Common common) {
+  if (const auto* texts = std::get_if<Texts>(&column.values)) return *texts;
+  const auto* ints = std::get_if<Ints>(&column.values);
+  const bool exact = ints != nullptr && (column.unit == Unit::none || column.unit == Unit::count);
+  std::vector<std::string> cells(column.size());
+  for (std::size_t row = 0; row < cells.size(); ++row) {
+    if (column.missing(row)) continue;
+    if (exact)
+      cells[row] = digits_cell((*ints)[row], column.unit);
+    else if (column.unit == Unit::share)
+      cells[row] = share_cell(number_at(column, row));
+    else
+      cells[row] = scaled_cell(number_at(column, row), common);
+    if (column.role == Role::change && number_at(column, row) > 0) cells[row].insert(0, "+");
+  }
+  return cells;
 }
 
 }  // namespace
@@ -192,20 +216,19 @@ double number_at(const Column& column, std::size_t row) {
 }
 
 std::vector<std::string> format_cells(const Column& column) {
-  if (const auto* texts = std::get_if<Texts>(&column.values)) return *texts;
-  const auto* ints = std::get_if<Ints>(&column.values);
-  const bool exact = ints != nullptr && (column.unit == Unit::none || column.unit == Unit::count);
-  const Common common = common_scale(column);
-  std::vector<std::string> cells(column.size());
-  for (std::size_t row = 0; row < cells.size(); ++row) {
-    if (column.missing(row)) continue;
-    if (exact)
-      cells[row] = digits_cell((*ints)[row], column.unit);
-    else if (column.unit == Unit::share)
-      cells[row] = share_cell(number_at(column, row));
-    else
-      cells[row] = scaled_cell(number_at(column, row), common);
-    if (column.role == Role::change && number_at(column, row) > 0) cells[row].insert(0, "+");
+  return cells_with(column, common_scale({&column, 1}));
+}
+
+std::vector<std::vector<std::string>> format_cells(const Table& table) {
+  std::vector<std::vector<std::string>> cells;
+  for (const Column& column : table.columns) {
+    cells.push_back(format_cells(column));
+    const std::size_t i = cells.size() - 1;
+    if (column.role != Role::change || i < 2) continue;
+    const std::span<const Column> family(&table.columns[i - 2], 3);
+    if (is_text(family[0]) || family[0].unit != column.unit || family[1].unit != column.unit) continue;
+    const Common common = common_scale(family);
+    for (std::size_t k = 0; k < family.size(); ++k) cells[i - 2 + k] = cells_with(family[k], common);
   }
   return cells;
 }

@@ -28,5 +28,8 @@ double number_at(const Column& column, std::size_t row);
 /// A whole column, to be printed right-aligned: one unit and one number of decimals, so that digits can be
 /// compared down the column; a value too small for them is "<0.001 ms". Counts are written in full.
 std::vector<std::string> format_cells(const Column& column);
+/// All columns of a table. A change and the two columns before it, which it is the difference of, have one
+/// unit.
+std::vector<std::vector<std::string>> format_cells(const Table& table);
 
 }  // namespace stepscope::report

@@ -114,5 +114,16 @@ TEST(Units, SharesAlignOnOneDecimal) {
             (std::vector<std::string>{"100.0 %", "12.3 %", "<0.1 %", "0.0 %", ""}));
 }
 
+TEST(Units, AChangeHasTheUnitOfWhatItIsTheDifferenceOf) {
+  Table table{"", Shape::table, {}};
+  table.ints("bytes_a", Unit::bytes) = {950 << 20, 0};
+  table.ints("bytes_b", Unit::bytes) = {1100 << 20, 51 << 20};
+  table.ints("bytes_change", Unit::bytes, Role::change) = {150 << 20, 51 << 20};
+  const auto cells = format_cells(table);
+  EXPECT_EQ(cells[0], (std::vector<std::string>{"0.928 GiB", "0.000 GiB"}));
+  EXPECT_EQ(cells[1], (std::vector<std::string>{"1.074 GiB", "0.050 GiB"}));
+  EXPECT_EQ(cells[2], (std::vector<std::string>{"+0.146 GiB", "+0.050 GiB"}));
+}
+
 }  // namespace
 }  // namespace stepscope::report

@@ -41,13 +41,15 @@ struct Cells {
 std::vector<Cells> cells_of_table(const Table& table, const Column*& depth) {
   std::vector<Cells> all;
   bool barred = false;
+  std::vector<std::vector<std::string>> cells = format_cells(table);
   for (const Column& column : table.columns) {
     if (column.role == Role::depth && !is_text(column)) {
       depth = &column;
       continue;
     }
     if (column.role != Role::key && blank(column)) continue;
-    std::vector<std::string> texts = format_cells(column);
+    std::vector<std::string> texts =
+        std::move(cells[static_cast<std::size_t>(&column - table.columns.data())]);
     const bool brief = longest_of(texts) <= kBrief;
     all.push_back({&column, std::move(texts), is_text(column), brief});
     if (barred || column.role != Role::share || is_text(column) || table.rows() < 2) continue;

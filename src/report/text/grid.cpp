@@ -66,6 +66,7 @@ std::vector<Strip> strips_of(const Table& table, std::vector<std::string>& empty
   std::vector<Strip> strips;
   std::vector<std::string> front = guides(table);
   const Column* bars = table.rows() > 1 ? measured(table) : nullptr;
+  std::vector<std::vector<std::string>> cells = format_cells(table);
   for (const Column& column : table.columns) {
     if (column.role == Role::depth) continue;
     if (column.role != Role::key && blank(column)) {
@@ -75,7 +76,7 @@ std::vector<Strip> strips_of(const Table& table, std::vector<std::string>& empty
     Strip strip;
     strip.column = &column;
     strip.name = heading(column, table.columns);
-    strip.cells = format_cells(column);
+    strip.cells = std::move(cells[static_cast<std::size_t>(&column - table.columns.data())]);
     strip.zero = column.role == Role::value && only_zeros(column);
     if (is_text(column)) {
       strip.text = !std::all_of(strip.cells.begin(), strip.cells.end(), looks_like_a_number);
