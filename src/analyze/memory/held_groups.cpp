@@ -63,11 +63,11 @@ HeldGroups::HeldGroups(const Derived& derived, const trace::Rank& rank, std::siz
                        std::int64_t at, std::vector<std::string>& notes)
     : trace_(derived.trace()),
       device_(rank.snapshot->devices[device]),
-      steps_(memory_steps_of(derived, rank)[device].found.begins),
       moments_(rank),
       by_(by),
       at_(at),
       places_(derived.trace(), *rank.snapshot, place_of(by)) {
+  if (by_ == HeldGroup::age) steps_ = &memory_steps_of(derived, rank)[device].found.begins;
   if (by_ == HeldGroup::module) {
     if (moments_.overlap(device_)) modules_ = module_paths(trace_, rank, derived.choice());
     if (modules_ && modules_->paths.size() > 0) return;
@@ -108,8 +108,10 @@ std::string HeldGroups::name_of(const Allocation& of) const {
 }
 
 std::string HeldGroups::age_of(std::uint32_t event) const {
-  if (steps_.empty()) return age_in_events(at_ - std::int64_t{event});
-  const auto step_of = [&](std::int64_t of) { return std::ranges::upper_bound(steps_, of) - steps_.begin(); };
+  if (steps_->empty()) return age_in_events(at_ - std::int64_t{event});
+  const auto step_of = [&](std::int64_t of) {
+    return std::ranges::upper_bound(*steps_, of) - steps_->begin();
+  };
   return age_in_steps(static_cast<std::uint64_t>(step_of(at_) - step_of(event)));
 }
 

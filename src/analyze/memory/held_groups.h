@@ -44,7 +44,7 @@ class HeldGroups {
 
   const trace::Trace& trace_;
   const trace::MemoryOfDevice& device_;
-  const std::vector<std::uint32_t>& steps_;  ///< the events at which they begin
+  const std::vector<std::uint32_t>* steps_ = nullptr;  ///< of ages: the events at which they begin
   derive::RunMoments moments_;
   HeldGroup by_;
   std::int64_t at_;
