@@ -60,6 +60,7 @@ test('a second area by Alt and the mouse: old, new and change of each name, in t
   expect(await drawer(page).locator('.areas').innerText()).toBe(words);
   await page.getByRole('button', { name: 'Stop comparing' }).click();
   await page.waitForURL((url) => !url.hash.includes('area2'));
+  await settled(page);
   expect(await column(page, 'total')).toBeTruthy();
   expect([errors, foreign]).toEqual([[], []]);
   await page.close();

@@ -209,6 +209,7 @@ test('steps are brushed, and stay chosen on the next page', async () => {
 test('a run is found by a part of its name', async () => {
   const { page, errors } = await openPage(browser, site, `/verdict?run=${RANKS}`);
   await page.locator('#run-button').click();
+  await page.waitForFunction(() => document.activeElement?.getAttribute('role') === 'combobox');
   await page.keyboard.type('slow_input');
   expect(await axeViolations(page)).toEqual([]);
   await page.keyboard.press('Enter');

@@ -1,5 +1,5 @@
 // A field that narrows a list, and the list: arrow keys move, Enter takes.
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { matching, type Choice } from './matching.ts';
 
 const MAX_SHOWN = 100;
@@ -13,7 +13,7 @@ export function Choices({ id, label, placeholder, choices, chosen, onPick, onLea
   const [at, setAt] = useState(() => Math.max(0, shown.findIndex((one) => one.key === chosen)));
   const list = useRef<HTMLUListElement>(null);
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => field.current?.focus(), []);
+  useLayoutEffect(() => field.current?.focus(), []);
   useEffect(() => list.current?.children[at]?.scrollIntoView({ block: 'nearest' }), [at]);
   const onKey = (event: KeyboardEvent) => {
     const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: shown.length - 1 }[event.key];
