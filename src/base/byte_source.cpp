@@ -97,7 +97,8 @@ class PrefixedBytes : public ByteSource {
 std::unique_ptr<ByteSource> unpacked(std::unique_ptr<ByteSource> raw) {
   const std::string head = peek(raw, 4);
   if (head.starts_with("\x1f\x8b")) return gunzip(std::move(raw));
-  return head == "\x28\xB5\x2F\xFD" ? unzstd(std::move(raw)) : std::move(raw);
+  const bool skippable = head.size() == 4 && (head[0] & 0xF0) == 0x50 && head.substr(1) == "\x2A\x4D\x18";
+  return skippable || head == "\x28\xB5\x2F\xFD" ? unzstd(std::move(raw)) : std::move(raw);
 }
 
 }  // namespace

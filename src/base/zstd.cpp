@@ -3,6 +3,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,8 +21,9 @@ class ZstdBytes : public ByteSource {
   }
 
   std::size_t read(char* out, std::size_t size) override {
-    ZSTD_outBuffer to{out, size, 0};
+    ZSTD_outBuffer to{out, 0, 0};
     while (to.pos < size && !done_) {
+      to.size = std::min(size, to.pos + kPiece);
       if (in_.pos == in_.size) refill();
       const std::size_t before = to.pos, taken = in_.pos;
       const std::size_t left = ZSTD_decompressStream(stream_.get(), &to, &in_);
@@ -40,6 +42,9 @@ class ZstdBytes : public ByteSource {
   std::int64_t position() const override { return stored_->position(); }
 
  private:
+  /// What a call that fails was about to give is lost, so each gives little.
+  static constexpr std::size_t kPiece = std::size_t{1} << 14;
+
   struct Free {
     void operator()(ZSTD_DStream* stream) const { ZSTD_freeDStream(stream); }
   };

@@ -45,6 +45,31 @@ TEST(Zstd, ACutGivesWhatCameBefore) {
   }
 }
 
+// As pzstd writes them.
+TEST(Zstd, ASkippableFrameMayBeFirst) {
+  const std::string bytes = std::string("\x50\x2A\x4D\x18\x03\0\0\0abc", 11) + frame("text");
+  const auto source = memory_bytes(bytes.data(), bytes.size());
+  EXPECT_TRUE(source->compressed);
+  EXPECT_EQ(test::drained(*source), "text");
+  EXPECT_EQ(source->fault_count, 0);
+}
+
+// Only the checksum at the end is wrong: all but the last piece of the text is given.
+TEST(Zstd, WhatCameBeforeTheDamageIsGiven) {
+  const std::string text = numbers(200000);
+  std::string bytes(ZSTD_compressBound(text.size()), '\0');
+  ZSTD_CCtx* const context = ZSTD_createCCtx();
+  ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+  bytes.resize(ZSTD_compress2(context, bytes.data(), bytes.size(), text.data(), text.size()));
+  ZSTD_freeCCtx(context);
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  const auto source = memory_bytes(bytes.data(), bytes.size());
+  const std::string read = test::drained(*source);
+  EXPECT_EQ(text.substr(0, read.size()), read);
+  EXPECT_GE(read.size() + (1 << 14), text.size());
+  EXPECT_EQ(source->fault_count, 1);
+}
+
 TEST(Zstd, DamageEndsIt) {
   const std::string text = numbers(200000);
   std::string bytes = frame(text) + "not zstd at all";

@@ -19,7 +19,8 @@ void skip_space(std::string_view& text) {
 bool is_perfetto(std::string_view head) {
   if (!head.starts_with('\n')) return false;
   skip_space(head);
-  return !head.empty() && head.front() != '{' && head.front() != '[';
+  return !head.empty() && head.front() != '{' && head.front() != '[' && !head.starts_with("<!") &&
+         !head.starts_with("<h");
 }
 
 /// Whether a line that is an object is followed by another one: never so within a document.

@@ -31,6 +31,12 @@ class Snapshots(Folder):
         self.assertEqual(code, 1)
         self.assertIn("has no event 7000: it has events 0 to 6329", err)
         self.assertFalse(os.path.exists(self.path("no.pickle")))
+        code, _, err = run("export", SNAPSHOT, "--since", "50", "--until", "40", "-o", self.path("no.pickle"))
+        self.assertEqual(code, 1)
+        self.assertIn("--since is after --until", err)
+        for words, said in (("--since 5 -o e.csv", "for a snapshot as a pickle"), ("--what memory_peak -o e.pickle", "leave out --what")):
+            code, _, err = run("export", SNAPSHOT, *words.split(), cwd=self.folder)
+            self.assertEqual((code, said in err), (2, True), err)
         code, _, err = run("export", self.trace, "-o", self.path("no.pickle"))
         self.assertEqual(code, 2)
         self.assertIn("only a memory snapshot becomes a pickle", err)

@@ -25,8 +25,8 @@ constexpr std::size_t kFewestSteps = 5;  ///< fewer steps prove no trend
 constexpr std::size_t kMostSteps = 400;  ///< the pairs of more would cost too much; these are spread evenly
 constexpr double kDoubt = 0.05;
 
-/// Steps that ended before the last allocation failed, if the program did not go on after it: a program that
-/// ends frees what it kept. Else all.
+/// Steps that are lowest before the last allocation failed, if the program did not go on after it: a program
+/// that ends frees what it kept. Else all.
 std::size_t steps_before_failure(const AllocatorReplay& replay, const DeviceSteps& of) {
   const Column<MemoryAction>& actions = replay.device().events.action;
   const auto failure = std::find(actions.rbegin(), actions.rend(), MemoryAction::oom);
@@ -34,7 +34,9 @@ std::size_t steps_before_failure(const AllocatorReplay& replay, const DeviceStep
   const std::int64_t failed = actions.rend() - failure - 1;
   const auto after = std::ranges::upper_bound(of.steps, failed, {}, &MemoryStep::event);
   const auto gone_on = static_cast<std::size_t>(of.steps.end() - after);
-  return gone_on >= kFewestSteps ? of.steps.size() : of.steps.size() - gone_on - 1;
+  if (gone_on >= kFewestSteps || after == of.steps.begin()) return of.steps.size();
+  const bool unwound = std::prev(after)->lowest_event > failed;  // in the step of the failure
+  return of.steps.size() - gone_on - (unwound ? 1 : 0);
 }
 
 /// Where the first `steps` are lowest, without the warm-up: instants, rising.

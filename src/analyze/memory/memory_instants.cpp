@@ -63,9 +63,10 @@ Result<std::vector<std::int64_t>> events_at(const trace::Rank& rank, std::string
   std::vector<std::string> notes;
   for (const trace::MemoryOfDevice& device : rank.snapshot->devices) {
     const auto instant = instant_of(rank, AllocatorReplay(device), at, notes);
-    if (!instant) return Error{notes.front(), rank.path};
-    events.push_back(instant->event + (at == kFailure));
+    if (!instant && at != kFailure) return Error{notes.front(), rank.path};
+    events.push_back(instant ? instant->event + (at == kFailure) : std::int64_t{device.events.count()} - 1);
   }
+  if (!events.empty() && notes.size() == events.size()) return Error{notes.front(), rank.path};
   return events;
 }
 

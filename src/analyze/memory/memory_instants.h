@@ -30,7 +30,7 @@ std::optional<MemoryInstant> instant_of(const trace::Rank& rank, const derive::A
                                         std::string_view at, std::vector<std::string>& notes);
 
 /// The event of each device of the rank's snapshot that `at` names, as in instant_of(); of "oom" the failure
-/// itself. An Error if one has no such instant.
+/// itself, and on devices without one the last event. An Error if one has no such instant, or none failed.
 Result<std::vector<std::int64_t>> events_at(const trace::Rank& rank, std::string_view at);
 
 /// ns from the device's first event to `event`; kNoInt if it is not known.

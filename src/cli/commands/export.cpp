@@ -53,6 +53,9 @@ Result<std::vector<write::SnapshotWindow>> windows_of(const Call& call, const tr
   };
   if (auto error = set("since", &write::SnapshotWindow::since)) return *std::move(error);
   if (auto error = set("until", &write::SnapshotWindow::until)) return *std::move(error);
+  for (const write::SnapshotWindow& window : windows)
+    if (window.since && window.until && *window.since > *window.until)
+      return Error{"--since is after --until: give the earlier instant as --since", rank.path};
   return windows;
 }
 
@@ -66,11 +69,15 @@ int export_pickle(const Call& call, const trace::Trace& trace) {
   }
   if (of == nullptr)
     return misuse(call, "only a memory snapshot becomes a pickle; export writes csv, json or sqlite");
+  if (call.params.has("what")) return misuse(call, "a pickle holds the whole snapshot: leave out --what");
   auto windows = windows_of(call, *of);
   if (!windows) return fail(windows.error());
   if (const auto error =
           write::export_snapshot(trace, *of, *windows, std::string(call.params.text("output"))))
     return fail(*error);
+  if (of->reading.losses > 0 || !of->reading.complete)
+    say("note: " + of->path +
+        " is damaged; the pickle has what could be read, and does not say what is missing");
   say_written(call);
   return kDone;
 }
@@ -103,6 +110,8 @@ int run_export(const Call& call) {
   if (!trace) return fail(trace.error());
   say_unread(*trace);
   if (format == "pickle") return export_pickle(call, *trace);
+  if (call.params.has("since") || call.params.has("until"))
+    return misuse(call, "--since and --until are for a snapshot as a pickle: -o FILE.pickle");
   if (format == "sqlite") return export_sqlite(call, *trace);
   if (is_table) {
     if (const auto error =

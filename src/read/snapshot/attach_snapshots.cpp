@@ -47,11 +47,28 @@ struct Taken {
   std::size_t others = 0;  ///< snapshots of the same rank that tell less
 };
 
+/// Whether both tell Unix time, and no event of the snapshot happened while the rank recorded.
+bool is_of_another_time(const trace::Snapshot& snapshot, const Rank& owner) {
+  constexpr std::int64_t kUnix = 100'000'000'000'000'000;  // 1973: clocks that begin at a boot are below
+  if (owner.first_start == trace::kNoTime || owner.base_ns + owner.first_start < kUnix) return false;
+  bool any = false;
+  for (const trace::MemoryOfDevice& device : snapshot.devices) {
+    const Column<std::int64_t>& time = device.events.time;
+    if (time.empty() || time.front() < kUnix) continue;
+    any = true;
+    if (time.front() < owner.base_ns + owner.last_end && owner.base_ns + owner.first_start < time.back())
+      return false;
+  }
+  return any;
+}
+
 std::string told(const Taken& taken, const Rank& owner) {
   std::string note = fmt::format("{} is taken for the memory snapshot of {}.", taken.path, owner.path);
   if (taken.others > 0)
     note += fmt::format(" {} more beside it {} left out: open {} alone.", taken.others,
                         taken.others == 1 ? "is" : "are", taken.others == 1 ? "it" : "each");
+  if (is_of_another_time(*owner.snapshot, owner))
+    note += " Their times do not overlap: if they are of different runs, open each alone.";
   return note;
 }
 
