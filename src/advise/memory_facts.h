@@ -23,7 +23,7 @@ std::string who_else(const analyze::FailedAllocation& failed);
 
 /// A size for people: "1.2 GiB".
 std::string size(std::int64_t bytes);
-/// The setting of the allocator that moves free memory where it is needed.
+
 /// The last allocation that failed; nullptr if none did.
 const analyze::FailedAllocation* last_failure(const Evidence& e);
 
@@ -33,6 +33,7 @@ std::string on_device(const Evidence& e, std::int64_t device);
 /// Whether a device's segments can grow.
 bool has_expandable(const Evidence& e, std::int64_t device);
 
+/// The setting of the allocator that moves free memory where it is needed.
 inline constexpr std::string_view kExpandable =
     "PYTORCH_ALLOC_CONF=expandable_segments:True (PYTORCH_CUDA_ALLOC_CONF before PyTorch 2.9)";
 

@@ -65,7 +65,7 @@ class Snapshots(Folder):
         self.assertEqual([row["step"] for row in csv.DictReader(out.splitlines())], ["0", "1", "2"])
         code, _, err = run("export", self.trace, "--what", "kernel", "--format", "csv")
         self.assertEqual(code, 2)
-        self.assertIn("a table of `stepscope sql`", err)
+        self.assertIn("`stepscope sql TRACE 'SELECT ...' -o FILE` writes any table", err)
 
     def test_folded_stacks(self):
         code, out, _ = run("show", "memory_peak", SNAPSHOT, "--format", "folded")

@@ -35,8 +35,7 @@ using Type = report::ParamSpec::Type;
 constexpr double kUsualFactors[] = {1, 2, 4, 8};
 /// Share of the planned change by which both ends of a range move out: small allocations may be judged wrong.
 constexpr double kLawDoubt = 0.005;
-/// The same for a plan with checkpointing, of the peak: real programs lay up to that far outside
-/// (memory_plan.md).
+/// The same for a plan with checkpointing, of the peak (chosen; memory_plan.md says what lay within it).
 constexpr double kRecomputeDoubt = 0.06;
 /// Batch sizes beyond this are not tried.
 constexpr std::int64_t kLargestBatch = 1 << 24;

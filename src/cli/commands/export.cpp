@@ -103,8 +103,10 @@ int run_export(const Call& call) {
     for (const analyze::Analysis& known : advise::all_analyses()) names.emplace_back(known.name);
     return misuse(
         call,
-        fmt::format("--what is 'events', a table of `stepscope sql`, or the name of an analysis, not '{}'.{}",
-                    what, report::did_you_mean(what, names)));
+        fmt::format(
+            "--what is 'events', a stored table of `stepscope sql`, or the name of an analysis, not '{}'.{} "
+            "`stepscope sql TRACE 'SELECT ...' -o FILE` writes any table.",
+            what, report::did_you_mean(what, names)));
   }
   auto trace = open_trace(call, call.words);
   if (!trace) return fail(trace.error());

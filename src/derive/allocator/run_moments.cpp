@@ -1,6 +1,7 @@
 #include "derive/allocator/run_moments.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "derive/innermost.h"
 
@@ -35,9 +36,9 @@ RunMoment RunMoments::at(std::int64_t unix_ns) const {
   if (rank_.first_start == trace::kNoTime || unix_ns == trace::kNoTime ||
       __builtin_sub_overflow(unix_ns, rank_.base_ns - kHalfMicrosecond, &time))
     return of;
-  const auto step = std::ranges::find_if(
-      rank_.steps, [&](const trace::Step& s) { return s.counts() && s.start <= time && time < s.end; });
-  if (step != rank_.steps.end()) of.step = &*step;
+  const auto after = std::ranges::upper_bound(rank_.steps, time, {}, &trace::Step::start);
+  if (after != rank_.steps.begin())
+    if (const trace::Step& step = *std::prev(after); step.counts() && time < step.end) of.step = &step;
   std::int64_t latest = trace::kNoTime;
   for (const trace::Track& track : rank_.tracks) {
     if (track.side == trace::Track::Side::device) break;

@@ -22,7 +22,7 @@ class RunMoments {
   bool overlap(const trace::MemoryOfDevice& device) const;
   /// What ran at an event's time. An event names no thread: of the threads that are in an op, it is taken for
   /// the one whose range began last. A snapshot's times are cut to microseconds, so the middle of the
-  /// microsecond is looked up. O(threads x (log rows + nesting)).
+  /// microsecond is looked up. O(log steps + threads x (log rows + nesting)).
   RunMoment at(std::int64_t unix_ns) const;
 
  private:
