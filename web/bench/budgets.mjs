@@ -14,6 +14,7 @@ const BUCKETS = 512;
 const LANES = 40;
 const TILES = 400;
 const FRAMES = 120;
+const WARM_EVENTS = 1_750_000; // up to here tables have a budget
 const TABLES = ['operators', 'kernels', 'modules', 'idle', 'launches', 'steps', 'copies'];
 
 const quantile = (times, q) => times.toSorted((a, b) => a - b)[Math.min(times.length - 1, Math.floor(times.length * q))];
@@ -60,7 +61,7 @@ for (const analysis of TABLES) {
 }
 await ask('report');
 warm.push((await ask('report')).time);
-rows.push([`a table or page when warm, 95th percentile of ${warm.length}`, ms(quantile(warm, 0.95)), '< 100 ms']);
+rows.push([`a table or page when warm, 95th percentile of ${warm.length}`, ms(quantile(warm, 0.95)), events <= WARM_EVENTS ? '< 100 ms' : '']);
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--disable-gpu', '--no-sandbox'] });
 const address = `${url.origin}${url.pathname}#/timeline?run=0&${url.hash.slice(1)}`;
