@@ -3,11 +3,11 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -35,7 +35,7 @@ pthread_key_t at_thread_end;
 void leave(void* place) {
   stepscope_this_thread = nullptr;
   auto* thread = static_cast<Thread*>(place);
-  const std::scoped_lock lock(claims);
+  const Claim claim;
   if (thread->recorder.load(std::memory_order_relaxed) != nullptr) leave_segment(*thread);
   thread->recorder.store(nullptr, std::memory_order_release);
   thread->next_left = std::exchange(left, thread);
@@ -69,13 +69,20 @@ void forget_in_child() {
   go_on();
 }
 
+/// Zeroed memory that is not the program's heap: a signal handler may interrupt malloc and come here. Null if
+/// there is none.
+void* pages(std::size_t bytes) {
+  void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return at == MAP_FAILED ? nullptr : at;
+}
+
 Thread* made_place() {
-  void* memory = std::calloc(1, sizeof(Thread));
+  void* memory = pages(sizeof(Thread));
   return memory == nullptr ? nullptr : new (memory) Thread;
 }
 
 Thread* new_place() {
-  const std::scoped_lock lock(claims);
+  const Claim claim;
   if (left != nullptr) return std::exchange(left, left->next_left);
   Thread* place = made_place();
   if (place != nullptr) place->next_place = std::exchange(places, place);
@@ -108,10 +115,10 @@ std::uint64_t hash_of(const char* bytes, std::uint32_t length, record::Type type
   return hash ^ (hash >> 29);
 }
 
-/// Allocates the header's disk space and maps the whole file. 0, or an errno.
+/// Allocates the header's disk space and maps the file with room to grow: units are allocated as they are claimed.
+/// 0, or an errno.
 int map_file(int file, std::size_t bytes, void*& mapped) {
   if (const int error = ::posix_fallocate(file, 0, record::kHeaderBytes); error != 0) return error;
-  if (::ftruncate(file, static_cast<off_t>(bytes)) != 0) return errno;
   mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (mapped == MAP_FAILED) return errno;
   // The first pages come one by one: else the first access waits until the file system has read ahead, 2 ms
@@ -140,14 +147,15 @@ Thread* place_for_notes(Recorder& recorder) {
   return place;
 }
 
-/// Records into `file`, which is closed if that fails. 0, or an errno. `control` must be held.
-int open_recording(int file, std::uint32_t megabytes, std::uint32_t flags) {
+/// Records into `file`, which is closed if that fails, and also if `path` is given: it is opened again there when
+/// it is needed. 0, or an errno. `control` must be held.
+int open_recording(int file, const char* path, std::uint32_t megabytes, std::uint32_t flags) {
   if (!is_prepared) {
     ::pthread_atfork(hold_still, go_on, forget_in_child);
     survive_bus_errors(newest);
   }
   is_prepared = true;
-  void* memory = std::malloc(sizeof(Recorder));
+  void* memory = pages(sizeof(Recorder) + (path == nullptr ? 0 : std::strlen(path) + 1));
   void* mapped = nullptr;
   const std::uint32_t units = megabytes * kSegmentUnits;
   int error = memory == nullptr ? ENOMEM : map_file(file, bytes_of(units), mapped);
@@ -159,17 +167,26 @@ int open_recording(int file, std::uint32_t megabytes, std::uint32_t flags) {
     error = ENOMEM;
   }
   if (error != 0) {
-    std::free(memory);
+    if (memory != nullptr) ::munmap(memory, sizeof(Recorder));
     ::close(file);
     return error;
   }
   Header& header = *static_cast<Header*>(mapped);
   fill_header(header, units, flags);
+  ino_t inode = 0;
+  if (path != nullptr) {
+    struct stat now{};
+    inode = ::fstat(file, &now) == 0 ? now.st_ino : 0;
+    ::close(std::exchange(file, -1));
+    path = std::strcpy(static_cast<char*>(memory) + sizeof(Recorder), path);
+  }
   opened = new (memory) Recorder{&header,
                                  static_cast<char*>(mapped) + record::kHeaderBytes,
                                  header.clock,
                                  flags,
                                  file,
+                                 path,
+                                 inode,
                                  reserved_of(units),
                                  bytes_of(units),
                                  ++sessions,
@@ -201,7 +218,7 @@ int stepscope_open(const char* path, std::uint32_t megabytes, std::uint32_t flag
   if (opened != nullptr) return EBUSY;
   const int file = ::open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) return errno;
-  const int error = open_recording(file, megabytes, flags);
+  const int error = open_recording(file, (flags & record::kIo) != 0 ? path : nullptr, megabytes, flags);
   if (error != 0) ::unlink(path);
   return error;
 }
@@ -210,7 +227,7 @@ int stepscope_open_file(int file, std::uint32_t megabytes, std::uint32_t flags) 
   const std::scoped_lock lock(control);
   if (opened != nullptr) return EBUSY;
   const int own = ::fcntl(file, F_DUPFD_CLOEXEC, 0);
-  return own < 0 ? errno : open_recording(own, megabytes, flags);
+  return own < 0 ? errno : open_recording(own, nullptr, megabytes, flags);
 }
 
 int stepscope_worker_of(std::uint32_t parent, std::uint32_t worker) {
@@ -255,12 +272,15 @@ std::uint64_t stepscope_close() {
   (void)::mmap(&header, used, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
                -1, 0);
   opened->scratch = used;
-  std::free(std::exchange(opened->notes, nullptr));
+  if (Thread* notes = std::exchange(opened->notes, nullptr)) ::munmap(notes, sizeof(Thread));
   opened->bytes.store(0, std::memory_order_release);  // the rest of its addresses may become another's
   if (claimed < limit) ::munmap(reinterpret_cast<char*>(&header) + used, bytes_of(limit) - used);
-  if (::pwrite(descriptor, &claimed, sizeof claimed, offsetof(Header, claimed)) == sizeof claimed)
-    (void)!::ftruncate(descriptor, static_cast<off_t>(used));
-  ::close(descriptor);
+  {
+    const OpenFile file(*opened);
+    if (::pwrite(file.descriptor(), &claimed, sizeof claimed, offsetof(Header, claimed)) == sizeof claimed)
+      (void)!::ftruncate(file.descriptor(), static_cast<off_t>(used));
+  }
+  if (descriptor >= 0) ::close(descriptor);
   descriptor = -1;
   opened = nullptr;
   return dropped;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -130,9 +131,10 @@ void put_down_texts(Thread& thread) {
 /// Allocates disk space for units: else a full disk would kill the program (SIGBUS) when it touches their
 /// pages. 0, or an errno.
 int allocate(const Recorder& recorder, std::uint32_t first, std::uint32_t units) {
+  const OpenFile file(recorder);
   int error = 0;
   do
-    error = ::posix_fallocate(recorder.file, static_cast<off_t>(bytes_of(first)),
+    error = ::posix_fallocate(file.descriptor(), static_cast<off_t>(bytes_of(first)),
                               static_cast<off_t>(units) * record::kUnitBytes);
   while (error == EINTR);
   return error;
@@ -161,7 +163,7 @@ bool claim_units(Thread& thread, std::uint32_t bytes, std::uint32_t reserved) {
 
 /// Begins a new segment with room for an event. False: there is none; one record is counted as dropped.
 bool next_segment(Thread& thread, std::uint32_t bytes, std::uint32_t reserved) {
-  const std::scoped_lock lock(claims);
+  const Claim claim;
   const Recorder& recorder = *thread.recorder.load(std::memory_order_relaxed);
   if (recorder.is_closed) return false;
   const bool replaces = olds.ring != nullptr;
@@ -188,14 +190,40 @@ bool next_segment(Thread& thread, std::uint32_t bytes, std::uint32_t reserved) {
 }
 
 void count_dropped(Thread& thread) {
-  const std::scoped_lock lock(claims);
+  const Claim claim;
   if (!thread.recorder.load(std::memory_order_relaxed)->is_closed)
     thread.header().dropped.fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace
 
+OpenFile::OpenFile(const Recorder& recorder) : file_(recorder.file), is_own_(recorder.path != nullptr) {
+  if (!is_own_) return;
+  file_ = ::open(recorder.path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  struct stat now{};
+  if (file_ < 0 || (::fstat(file_, &now) == 0 && now.st_ino == recorder.inode)) return;
+  ::close(file_);
+  file_ = -1;
+}
+
+OpenFile::~OpenFile() {
+  if (is_own_ && file_ >= 0) ::close(file_);
+}
+
 std::mutex claims;
+
+Claim::Claim() {
+  sigset_t all;
+  ::sigfillset(&all);
+  for (const int fault : {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP}) ::sigdelset(&all, fault);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  claims.lock();
+}
+
+Claim::~Claim() {
+  claims.unlock();
+  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
 
 std::size_t bytes_of(std::uint32_t units) {
   return record::kHeaderBytes + std::size_t{units} * record::kUnitBytes;

@@ -1,6 +1,7 @@
 // The segments of a recording: which thread fills which part of the file.
 #pragma once
 
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -9,8 +10,35 @@
 
 namespace stepscope::collect {
 
+/// A recording's file, open while this object lives.
+class OpenFile {
+ public:
+  explicit OpenFile(const Recorder& recorder);
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile();
+  /// -1: it is gone.
+  int descriptor() const { return file_; }
+
+ private:
+  int file_;
+  bool is_own_;
+};
+
 /// Held while a segment is claimed, and while the recording is closed.
 extern std::mutex claims;
+
+/// Holds `claims`. No signal handler runs meanwhile on this thread: it might record, and wait for `claims`.
+class Claim {
+ public:
+  Claim();
+  Claim(const Claim&) = delete;
+  Claim& operator=(const Claim&) = delete;
+  ~Claim();
+
+ private:
+  sigset_t before_;
+};
 
 inline constexpr std::uint32_t kSegmentUnits = record::kSegmentBytes / record::kUnitBytes;
 

@@ -57,7 +57,8 @@ enum Recorded : std::uint32_t {
   kModules = 16,
   kOverloads = 32,
   kShapesWhileCheap = 64,  ///< with kShapes: of all ops only while that costs little, else in windows
-  kNewest = 128            ///< new events replace the oldest when the file is full
+  kNewest = 128,           ///< new events replace the oldest when the file is full
+  kIo = 256                ///< of the I/O collector: its process may have another recording
 };
 
 inline constexpr std::uint32_t kSegmentAlignment = 64;
@@ -96,7 +97,10 @@ enum class Type : std::uint16_t {
   synchronization,
   event_record,
   overhead,
-  device_counts
+  device_counts,
+  io_path = 64,
+  io_call,
+  long_io_call
 };
 
 struct Record {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "record/device/format.h"
+#include "record/io/format.h"
 
 namespace stepscope::record {
 namespace {
@@ -27,11 +28,13 @@ std::size_t shortest(Type type) {
       sizeof(DeviceSession),   sizeof(DeviceClockPair), sizeof(DeviceAttributes), sizeof(DeviceContext),
       sizeof(Kernel),          sizeof(Memcpy),          sizeof(Memset),           sizeof(ApiCall),
       sizeof(Synchronization), sizeof(EventRecord),     sizeof(Overhead),         sizeof(DeviceCounts)};
+  static constexpr std::size_t kInOut[] = {sizeof(Text), sizeof(IoCall), sizeof(LongIoCall)};
   const auto in = [type](std::span<const std::size_t> sizes, Type first) -> std::size_t {
     const auto at = static_cast<std::size_t>(type) - static_cast<std::size_t>(first);
     return at < sizes.size() ? sizes[at] : 0;
   };
-  return in(kBase, Type{}) + in(kPython, Type::sample) + in(kDevice, Type::device_session);
+  return in(kBase, Type{}) + in(kPython, Type::sample) + in(kDevice, Type::device_session) +
+         in(kInOut, Type::io_path);
 }
 
 bool is_short(Type type) { return type == Type::short_op || type == Type::short_backward_op; }
@@ -39,7 +42,7 @@ bool has_id(Type type) { return type == Type::text || type == Type::signature ||
 
 /// The length in the record fits into it, and a text is followed by a zero.
 bool is_filled(const Record& record, std::span<const char> bytes) {
-  if (has_id(record.type) || record.type == Type::metadata) {
+  if (has_id(record.type) || record.type == Type::metadata || record.type == Type::io_path) {
     const std::size_t length = copied<std::uint32_t>(bytes.subspan(sizeof(Record)));
     return length < bytes.size() - kTextBytes && bytes[kTextBytes + length] == '\0';
   }

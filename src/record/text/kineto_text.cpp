@@ -6,6 +6,7 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -19,6 +20,7 @@ namespace {
 
 constexpr std::int64_t kQuarter = 7'889'238'000'000'000;  // ns, 3 months, in which all bases are equal
 
+constexpr std::string_view kCommand = "command=";
 constexpr std::string_view kSourceLines = "sourceLines=";
 
 class Writer {
@@ -36,7 +38,8 @@ class Writer {
     if (document_.op_names == OpNames::plain)
       process_.limit(first_whole_ns(), recording_.full_ns() > 0 ? recording_.full_ns() : kForever);
     process_.events();
-    process_.names("python", "CPU");
+    process_.names(is_io(recording_) ? command_of(recording_) : "python", "CPU");
+    told_pids_.insert(recording_.pid());
     for (const Recording* one : workers)
       if (document_.text.whole()) worker(*one);
     flows();
@@ -60,8 +63,22 @@ class Writer {
                recording_.stopped() ? recording_.end_ns() : kForever);
     const std::int64_t before = document_.written.events;
     text.events();
-    if (document_.written.events > before)
-      text.names("DataLoader worker " + std::to_string(worker.worker()), "CPU");
+    if (document_.written.events == before || !told_pids_.insert(worker.pid()).second) return;
+    text.names(is_io(worker) ? command_of(worker) : "DataLoader worker " + std::to_string(worker.worker()), "CPU");
+  }
+
+  static bool is_io(const Recording& recording) { return (recording.flags() & kIo) != 0; }
+
+  /// What the process of an I/O recording runs.
+  std::string command_of(const Recording& recording) {
+    std::string command;
+    for (const Segment& segment : recording.segments())
+      metadata(segment, [&](std::string_view text) {
+        if (text.starts_with(kCommand) && text.ends_with('"') && text.size() > kCommand.size() + 1)
+          command = text.substr(kCommand.size() + 1, text.size() - kCommand.size() - 2);
+      });
+    std::erase(command, '\\');
+    return command.empty() ? "process " + std::to_string(recording.pid()) : command;
   }
 
   void head(std::span<const Recording* const> workers) {
@@ -103,7 +120,7 @@ class Writer {
       put(out_, std::max<std::int64_t>(0, recording_.kept_from_ns() - recording_.begin_ns()));
     }
     out_ += R"(, "stepscope.recording": 1)";
-    if (!recording_.stopped()) out_ += R"(, "stepscope.not_stopped": 1)";
+    if (!recording_.stopped() && !is_io(recording_)) out_ += R"(, "stepscope.not_stopped": 1)";
     out_ += R"(, "displayTimeUnit": "ms", "baseTimeNanoseconds": )";
     put(out_, base_);
     out_ += ", \"traceEvents\": [";
@@ -160,6 +177,10 @@ class Writer {
   void tail() {
     const std::int64_t begin = recording_.begin_ns(), end = recording_.end_ns();
     EventText& text = document_.text;
+    if (is_io(recording_)) {
+      out_ += "\n]}\n";
+      return;
+    }
     if (document_.op_names == OpNames::plain)
       text.begin("X", "Trace", "PyTorch Profiler (0)", recording_.pid(), 0, begin);
     else
@@ -184,6 +205,7 @@ class Writer {
   std::vector<std::string_view> keys_;  // in order of their first value
   std::map<std::string_view, std::string_view> values_;
   std::deque<std::string> renamed_;  // texts of workers
+  std::set<std::uint32_t> told_pids_;  // processes whose name is written
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "record/io/text.h"
 #include "record/text/inputs_text.h"
 #include "record/text/json_text.h"
 
@@ -32,6 +33,7 @@ void ProcessText::events() {
   calls_.finish();
   links();
   devices_.events(document_.text);
+  written_.events += IoText(recording_).events(document_.text, first_ns_, last_ns_);
 }
 
 void ProcessText::begin_event(std::string_view phase, std::string_view category, std::string_view name,

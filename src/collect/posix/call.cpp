@@ -1,0 +1,79 @@
+#include "collect/posix/call.h"
+
+#include <climits>
+
+namespace stepscope::collect::posix {
+namespace {
+
+std::uint32_t what(const Call& call) {
+  return static_cast<std::uint32_t>(call.function) | static_cast<std::uint32_t>(call.error) << 16;
+}
+
+void write(Thread& thread, const Call& call, std::uint32_t file, std::uint32_t other) {
+  if (call.begin - thread.clock > UINT32_MAX && call.begin > thread.clock) stepscope_tell_clock(&thread);
+  const bool fits = call.begin >= thread.clock && call.begin - thread.clock <= UINT32_MAX &&
+                    call.end - call.begin <= UINT32_MAX && call.size <= UINT32_MAX && call.result >= INT_MIN &&
+                    call.result <= INT_MAX;
+  if (fits && !call.is_long && other == 0) [[likely]] {
+    auto& record = next<record::IoCall>(thread, record::Type::io_call);
+    record.value = what(call);
+    record.begin = static_cast<std::uint32_t>(call.begin - thread.clock);
+    record.duration = static_cast<std::uint32_t>(call.end - call.begin);
+    record.file = file;
+    record.descriptor = call.descriptor;
+    record.offset = call.offset;
+    record.size = static_cast<std::uint32_t>(call.size);
+    record.result = static_cast<std::int32_t>(call.result);
+    commit(thread, record);
+    return;
+  }
+  auto& record = next<record::LongIoCall>(thread, record::Type::long_io_call);
+  record.value = what(call);
+  record.begin = call.begin;
+  record.end = call.end;
+  record.file = file;
+  record.descriptor = call.descriptor;
+  record.offset = call.offset;
+  record.size = call.size;
+  record.result = call.result;
+  record.other = other;
+  record.detail = call.detail;
+  commit(thread, record);
+}
+
+}  // namespace
+
+void tell(const Call& call, File* file, File* other, int other_descriptor) {
+  const int kept = errno;
+  const Inside inside;
+  if (Thread* thread = place()) {
+    const std::uint32_t number = file == nullptr ? 0 : number_of(*thread, *file, call.descriptor);
+    write(*thread, call, number, other == nullptr ? 0 : number_of(*thread, *other, other_descriptor));
+  }
+  errno = kept;
+}
+
+void tell(const Call& call, const Path& path, const Path* other) {
+  const int kept = errno;
+  const Inside inside;
+  if (Thread* thread = place()) {
+    const std::uint32_t number = number_of(*thread, path.text(), path.length());
+    write(*thread, call, number, other == nullptr ? 0 : number_of(*thread, other->text(), other->length()));
+  }
+  errno = kept;
+}
+
+void tell_opened(const Call& call, const Path& path, int descriptor, bool appends) {
+  const int kept = errno;
+  const Inside inside;
+  if (Thread* thread = place()) {
+    const std::uint32_t number = number_of(*thread, path.text(), path.length());
+    write(*thread, call, number, 0);
+    opened(descriptor, number, appends);
+  } else {
+    closed(descriptor);
+  }
+  errno = kept;
+}
+
+}  // namespace stepscope::collect::posix

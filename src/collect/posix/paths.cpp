@@ -1,0 +1,257 @@
+#include "collect/posix/paths.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <string_view>
+
+#include "collect/posix/process.h"
+
+namespace stepscope::collect::posix {
+namespace {
+
+struct Rule {
+  std::string_view prefix;
+  bool includes;
+};
+constexpr std::uint32_t kMostRules = 64;
+Rule rules[kMostRules] = {{"/proc", false}, {"/sys", false}, {"/dev", false},  {"/run", false},   {"/etc", false},
+                          {"/usr", false},  {"/lib", false}, {"/lib64", false}, {"/bin", false}, {"/sbin", false}};
+std::uint32_t rule_count = 10;
+bool only_included = false;
+bool begins_a_rule[256];  // by the first letter of the first component
+char rule_texts[1U << 14];
+std::size_t rule_bytes = 0;
+
+/// Libraries and their caches, wherever they are installed.
+constexpr std::string_view kLibraries[] = {"/site-packages/", "/dist-packages/", "/__pycache__/", "/lib/python3."};
+
+void add_rule(std::string_view prefix, bool includes) {
+  while (prefix.size() > 1 && prefix.ends_with('/')) prefix.remove_suffix(1);
+  if (!prefix.starts_with('/') || rule_count == kMostRules || prefix.size() > sizeof rule_texts - rule_bytes) return;
+  std::memcpy(rule_texts + rule_bytes, prefix.data(), prefix.size());
+  rules[rule_count++] = {{rule_texts + rule_bytes, prefix.size()}, includes};
+  rule_bytes += prefix.size();
+}
+
+void add_rules(const char* list, bool includes) {
+  for (std::string_view rest = list == nullptr ? "" : list; !rest.empty();) {
+    const std::string_view prefix = rest.substr(0, rest.find(':'));
+    add_rule(prefix, includes);
+    only_included |= includes;
+    rest.remove_prefix(prefix.size() + (prefix.size() < rest.size() ? 1 : 0));
+  }
+}
+
+void index_rules() {
+  for (std::uint32_t i = 0; i < rule_count; ++i) {
+    const std::string_view prefix = rules[i].prefix;
+    if (prefix.size() > 1) begins_a_rule[static_cast<unsigned char>(prefix[1])] = true;
+    else std::memset(begins_a_rule, 1, sizeof begins_a_rule);
+  }
+}
+
+bool covers(std::string_view prefix, std::string_view path) {
+  return path.starts_with(prefix) && (prefix.size() == 1 || path.size() == prefix.size() || path[prefix.size()] == '/');
+}
+
+bool is_taken(std::string_view path) {
+  const Rule* longest = nullptr;
+  if (path.size() > 1 && begins_a_rule[static_cast<unsigned char>(path[1])])
+    for (std::uint32_t i = 0; i < rule_count; ++i)
+      if (covers(rules[i].prefix, path) && (longest == nullptr || rules[i].prefix.size() >= longest->prefix.size()))
+        longest = &rules[i];
+  if (longest != nullptr) return longest->includes;
+  if (only_included) return false;
+  for (const std::string_view part : kLibraries)
+    if (path.find(part) != std::string_view::npos) return false;
+  return true;
+}
+
+/// The current folder, asked once for each change. Readers copy it and look whether it has changed meanwhile.
+struct {
+  std::atomic<std::uint32_t> changes{1}, writers{0};
+  std::atomic<std::uint32_t> of{0};  ///< `changes` when it was asked
+  std::uint32_t length = 0;
+  char text[PATH_MAX];
+} current;
+
+/// 0: not known. `out` has PATH_MAX bytes.
+std::uint32_t current_folder(char* out) {
+  const std::uint32_t change = current.changes.load(std::memory_order_acquire);
+  if (current.of.load(std::memory_order_acquire) == change) {
+    const std::uint32_t length = current.length;
+    if (length < PATH_MAX) {
+      std::memcpy(out, current.text, length);
+      std::atomic_thread_fence(std::memory_order_acquire);
+      if (current.of.load(std::memory_order_relaxed) == change) return length;
+    }
+  }
+  const int kept = errno;
+  const Inside inside;
+  const bool known = ::getcwd(out, PATH_MAX) != nullptr && out[0] == '/';
+  errno = kept;
+  if (!known) return 0;
+  const auto length = static_cast<std::uint32_t>(std::strlen(out));
+  if (current.writers.exchange(1, std::memory_order_acquire) == 0) {
+    current.of.store(0, std::memory_order_release);
+    std::memcpy(current.text, out, length);
+    current.length = length;
+    current.of.store(change, std::memory_order_release);
+    current.writers.store(0, std::memory_order_release);
+  }
+  return length;
+}
+
+/// Reads /proc/self/fd/NUMBER. 0: not a file with a path.
+std::uint32_t path_of(int descriptor, char* out) {
+  constexpr std::string_view kFolder = "/proc/self/fd/";
+  char link[32];
+  std::memcpy(link, kFolder.data(), kFolder.size());
+  *std::to_chars(link + kFolder.size(), link + sizeof link - 1, descriptor).ptr = '\0';
+  const int kept = errno;
+  const bool was_inside = mine.inside;
+  mine.inside = true;
+  const ssize_t length = ::readlink(link, out, PATH_MAX - 1);
+  mine.inside = was_inside;
+  errno = kept;
+  return length <= 0 || out[0] != '/' ? 0 : static_cast<std::uint32_t>(length);
+}
+
+/// Takes out ".", ".." and doubled slashes of an absolute path. Symbolic links before ".." are not followed.
+std::uint32_t normalize(char* text, std::uint32_t length) {
+  std::uint32_t out = 0;
+  for (std::uint32_t at = 0; at < length;) {
+    while (at < length && text[at] == '/') ++at;
+    std::uint32_t end = at;
+    while (end < length && text[end] != '/') ++end;
+    const std::string_view part(text + at, end - at);
+    if (part == "..") {
+      while (out > 0 && text[--out] != '/') {
+      }
+    } else if (!part.empty() && part != ".") {
+      text[out++] = '/';
+      std::memmove(text + out, text + at, part.size());
+      out += static_cast<std::uint32_t>(part.size());
+    }
+    at = end;
+  }
+  if (out == 0) text[out++] = '/';
+  text[out] = '\0';
+  return out;
+}
+
+struct Names {
+  static constexpr std::uint32_t kSlots = 4096;
+  std::uint32_t session;
+  struct {
+    std::uint64_t hash;
+    std::uint32_t number;
+  } slots[kSlots];
+};
+
+/// The names that this thread has told lately. A place of the recorder has no Python here, and keeps them.
+Names* names_of(Thread& thread) {
+  if (thread.python == nullptr) {
+    void* at = ::mmap(nullptr, sizeof(Names), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) return nullptr;
+    thread.python = at;
+  }
+  auto* names = static_cast<Names*>(thread.python);
+  const std::uint32_t now = session.load(std::memory_order_relaxed);
+  if (names->session != now) std::memset(static_cast<void*>(names), 0, sizeof *names);
+  names->session = now;
+  return names;
+}
+
+std::uint64_t hash_of(const char* text, std::uint32_t length) {
+  std::uint64_t hash = length;
+  for (; length >= 8; text += 8, length -= 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text, 8);
+    hash = (hash ^ word) * 0x9FB21C651E98DF25ULL;
+    hash ^= hash >> 32;
+  }
+  std::uint64_t word = 0;
+  std::memcpy(&word, text, length);
+  hash = (hash ^ word) * 0x9FB21C651E98DF25ULL;
+  return hash ^ (hash >> 29);
+}
+
+std::atomic<std::uint32_t> last_number{0};
+
+}  // namespace
+
+void set_paths(const char* included, const char* excluded) {
+  add_rules(included, true);
+  add_rules(excluded, false);
+  index_rules();
+}
+
+void exclude(const char* folder) {
+  add_rule(folder, false);
+  index_rules();
+}
+
+bool Path::find(int directory, const char* path) {
+  if (path == nullptr || path[0] == '\0') return false;
+  const std::size_t length = std::strlen(path);
+  if (length >= PATH_MAX) return false;
+  if (path[0] == '/') {
+    bool is_clean = true;
+    for (std::size_t at = 0; at < length; ++at)
+      if (path[at] == '/' && (path[at + 1] == '/' || path[at + 1] == '.' || path[at + 1] == '\0')) is_clean = false;
+    if (is_clean) {
+      text_ = path;
+      return settle(static_cast<std::uint32_t>(length));
+    }
+    std::memcpy(buffer_, path, length);
+    return settle(normalize(buffer_, static_cast<std::uint32_t>(length)));
+  }
+  const std::uint32_t base = directory == AT_FDCWD ? current_folder(buffer_) : path_of(directory, buffer_);
+  if (base == 0 || base + length + 2 > sizeof buffer_) return false;
+  buffer_[base] = '/';
+  std::memcpy(buffer_ + base + 1, path, length);
+  return settle(normalize(buffer_, base + 1 + static_cast<std::uint32_t>(length)));
+}
+
+bool Path::find(int descriptor) {
+  const std::uint32_t length = path_of(descriptor, buffer_);
+  if (length == 0) return false;
+  buffer_[length] = '\0';
+  return settle(length);
+}
+
+bool Path::settle(std::uint32_t length) {
+  length_ = length;
+  if (text_[0] != '/') text_ = buffer_;
+  return is_taken({text_, length_});
+}
+
+std::uint32_t number_of(Thread& thread, const char* path, std::uint32_t length) {
+  const std::uint64_t hash = hash_of(path, length);
+  Names* names = names_of(thread);
+  auto* slot = names == nullptr ? nullptr : &names->slots[hash % Names::kSlots];
+  if (slot != nullptr && slot->number != 0 && slot->hash == hash) return slot->number;
+  const std::uint32_t number = last_number.fetch_add(1, std::memory_order_relaxed) + 1;
+  auto& text = *reinterpret_cast<record::Text*>(thread.segment + thread.used);
+  const std::uint32_t size = (record::kTextBytes + length + 1 + 7) & ~7U;
+  text.type = record::Type::io_path;
+  text.units = static_cast<std::uint16_t>(size / 8);
+  text.value = number;
+  text.length = length;
+  std::memcpy(text.bytes, path, length);
+  text.bytes[length] = '\0';
+  thread.used += size;
+  if (slot != nullptr) *slot = {hash, number};
+  return number;
+}
+
+void forget_folder() { current.changes.fetch_add(1, std::memory_order_acq_rel); }
+
+}  // namespace stepscope::collect::posix

@@ -1,0 +1,41 @@
+// Which files are traced, and their numbers in the recording.
+#pragma once
+
+#include <climits>
+#include <cstdint>
+
+#include "collect/recorder.h"
+
+namespace stepscope::collect::posix {
+
+/// An absolute path without "." and ".." and doubled slashes. It may point into what the caller gave.
+class Path {
+ public:
+  /// `path` is relative to `directory`, a descriptor or AT_FDCWD. False: not known, or not to be traced.
+  bool find(int directory, const char* path);
+  /// Of an open descriptor, by asking the kernel.
+  bool find(int descriptor);
+
+  const char* text() const { return text_; }
+  std::uint32_t length() const { return length_; }
+
+ private:
+  bool settle(std::uint32_t length);
+  const char* text_ = "";
+  std::uint32_t length_ = 0;
+  char buffer_[PATH_MAX];
+};
+
+/// What to trace: colon-separated prefixes of whole components. The longest prefix of a path counts.
+void set_paths(const char* included, const char* excluded);
+
+/// Never traced, e.g. where recordings are written.
+void exclude(const char* folder);
+
+/// The file's number in the recording; it is told there if it is new to this thread. There must be room.
+std::uint32_t number_of(Thread& thread, const char* path, std::uint32_t length);
+
+/// The current folder has changed.
+void forget_folder();
+
+}  // namespace stepscope::collect::posix
