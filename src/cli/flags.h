@@ -199,8 +199,23 @@ inline constexpr Flag kInject = {
      "stops the program for seconds, and in rare cases hangs or ends it"}};
 inline constexpr Flag kAttachFlags[] = {kFolder, kNextSteps, kSeconds, kStacks, kMemory,
                                         kShapes, kMegabytes, kKeep,    kInject};
-inline constexpr Flag kRecordFlags[] = {kFolder,        kRecordedSteps, kStacks,    kMemory,
-                                        kMemoryHistory, kShapes,        kMegabytes, kKeep};
+inline constexpr Flag kIo = {{"io", ParamType::flag, "", "",
+                              "also record the file I/O of the program and of all that it starts, Python or "
+                              "not: each call with its file, "
+                              "offset, size and result"}};
+inline constexpr Flag kIoInclude = {{"io-include", ParamType::text, "", "",
+                                     "with --io: record only files below these, e.g. /data:/checkpoints "
+                                     "(default: all but those of the system, of "
+                                     "libraries and of Python packages)"},
+                                    0,
+                                    "PATH:..."};
+inline constexpr Flag kIoExclude = {{"io-exclude", ParamType::text, "", "",
+                                     "with --io: leave out files below these; the longest path counts"},
+                                    0,
+                                    "PATH:..."};
+inline constexpr Flag kRecordFlags[] = {kFolder,        kRecordedSteps, kStacks, kMemory,
+                                        kMemoryHistory, kShapes,        kIo,     kIoInclude,
+                                        kIoExclude,     kMegabytes,     kKeep};
 inline constexpr Flag kMaxSize = {
     {"max-size", ParamType::text, "20MB", "",
      "of an HTML file: keep it below this, e.g. 500kB, 20MB, 1.5MiB; what does not fit is said in it"},

@@ -14,6 +14,7 @@
 
 #include "cli/exit.h"
 #include "cli/present.h"
+#include "cli/record_io.h"
 #include "record/text/worker_files.h"
 #include "report/utf8.h"
 
@@ -116,7 +117,15 @@ int run_record(const Call& call) {
                                     call.params.text("steps")));
   const auto folder = folder_for(call);
   if (!folder) return fail(folder.error());
-  const auto ended = run_recorded(call.program, recording_options(call, *folder));
+  const auto surroundings = io_environment(call, *folder);
+  if (!surroundings) {
+    std::error_code ignored;
+    fs::remove(*folder, ignored);
+    return fail(surroundings.error());
+  }
+  const auto ended = run_recorded(call.program, recording_options(call, *folder), *surroundings);
+  for (const std::string& trouble : io_troubles(*folder))
+    say("stepscope: I/O was not recorded everywhere: " + trouble);
   std::vector<std::string> recordings = recordings_in(*folder);
   std::error_code ignored;
   if (recordings.empty()) fs::remove(*folder, ignored);
@@ -128,8 +137,14 @@ int run_record(const Call& call) {
     say(fmt::format("{} ended with exit code {}; its recording up to then follows", call.program[0],
                     ended->code));
   if (recordings.empty()) {
-    say("stepscope: nothing was recorded: no Python in it imported PyTorch, or it ended before the first of "
-        "--steps. Python's options -I, -E and -S prevent recording.");
+    if (call.params.flag("io"))
+      say("stepscope: nothing was recorded: the program did no I/O on files outside the system's and its "
+          "libraries'; "
+          "--io-include names others.");
+    else
+      say("stepscope: nothing was recorded: no Python in it imported PyTorch, or it ended before the first "
+          "of "
+          "--steps. Python's options -I, -E and -S prevent recording.");
     return ended->code != 0 ? ended->code : kFailed;
   }
   const int reported = report_on(call, std::move(recordings));

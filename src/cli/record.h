@@ -22,9 +22,10 @@ struct Ended {
 std::string json_of(const std::map<std::string, std::string>& options);
 
 /// Runs `command` and waits for it. Python programs in it, and those that they start, get `options` when they
-/// import PyTorch. Interrupts from the terminal go to the program only.
+/// import PyTorch; all get `environment`, as NAME=VALUE. Interrupts from the terminal go to the program only.
 Result<Ended> run_recorded(const std::vector<std::string>& command,
-                           const std::map<std::string, std::string>& options);
+                           const std::map<std::string, std::string>& options,
+                           const std::vector<std::string>& environment = {});
 
 /// The options that the flags of record and attach ask for.
 std::map<std::string, std::string> recording_options(const Call& call, const std::filesystem::path& folder);

@@ -2,6 +2,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -86,14 +87,20 @@ class Site {
   std::string folder_;
 };
 
-std::vector<std::string> environment_with(const std::string& site, const std::string& options) {
-  std::vector<std::string> all;
+std::vector<std::string> environment_with(const std::string& site, const std::string& options,
+                                          const std::vector<std::string>& more) {
+  std::vector<std::string> all = more;
+  const auto is_replaced = [&](std::string_view text) {
+    const std::string_view name = text.substr(0, text.find('=') + 1);
+    return std::any_of(more.begin(), more.end(),
+                       [&](const std::string& one) { return one.starts_with(name); });
+  };
   std::string path = "PYTHONPATH=" + site;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
     if (text.starts_with("PYTHONPATH=")) {
       if (text.size() > 11) path += ":" + std::string(text.substr(11));
-    } else if (!text.starts_with("STEPSCOPE_RECORD=")) {
+    } else if (!text.starts_with("STEPSCOPE_RECORD=") && !is_replaced(text)) {
       all.emplace_back(text);
     }
   }
@@ -148,10 +155,12 @@ std::string json_of(const std::map<std::string, std::string>& options) {
 }
 
 Result<Ended> run_recorded(const std::vector<std::string>& command,
-                           const std::map<std::string, std::string>& options) {
+                           const std::map<std::string, std::string>& options,
+                           const std::vector<std::string>& more) {
   auto site = Site::make();
   if (!site) return site.error();
-  std::vector<std::string> words = command, surroundings = environment_with(site->folder(), json_of(options));
+  std::vector<std::string> words = command,
+                           surroundings = environment_with(site->folder(), json_of(options), more);
   const std::vector<char*> arguments = pointers(words), environment = pointers(surroundings);
   int failure[2];
   if (::pipe2(failure, O_CLOEXEC) != 0) return Error{std::strerror(errno), command[0]};

@@ -12,8 +12,8 @@ std::uint32_t what(const Call& call) {
 void write(Thread& thread, const Call& call, std::uint32_t file, std::uint32_t other) {
   if (call.begin - thread.clock > UINT32_MAX && call.begin > thread.clock) stepscope_tell_clock(&thread);
   const bool fits = call.begin >= thread.clock && call.begin - thread.clock <= UINT32_MAX &&
-                    call.end - call.begin <= UINT32_MAX && call.size <= UINT32_MAX && call.result >= INT_MIN &&
-                    call.result <= INT_MAX;
+                    call.end - call.begin <= UINT32_MAX && call.size <= UINT32_MAX &&
+                    call.result >= INT_MIN && call.result <= INT_MAX;
   if (fits && !call.is_long && other == 0) [[likely]] {
     auto& record = next<record::IoCall>(thread, record::Type::io_call);
     record.value = what(call);

@@ -72,7 +72,8 @@ auto about_path(Call call, int directory, const char* name, Next next) {
 
 /// A call about two paths.
 template <class Next>
-auto about_paths(Call call, int directory, const char* name, int other_directory, const char* other_name, Next next) {
+auto about_paths(Call call, int directory, const char* name, int other_directory, const char* other_name,
+                 Next next) {
   Path path, other;
   if (is_off()) return next();
   const bool has_other = other.find(other_directory, other_name);

@@ -12,8 +12,8 @@
 namespace stepscope::collect::posix {
 namespace {
 
-/// Places in `files` that are free again: the first one, and above it a count that makes each state of the list
-/// different.
+/// Places in `files` that are free again: the first one, and above it a count that makes each state of the
+/// list different.
 std::atomic<std::uint64_t> free_files{0};
 std::atomic<std::uint32_t> made_files{1};  // 0 ends the list of free ones
 std::atomic<std::uint32_t> highest{0};     // descriptor that has a slot
@@ -23,8 +23,7 @@ void release(std::uint32_t slot) {
   const std::uint32_t at = slot - kFirstFile;
   if (files[at].users.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   std::uint64_t first = free_files.load(std::memory_order_relaxed);
-  do
-    files[at].next_free = static_cast<std::uint32_t>(first);
+  do files[at].next_free = static_cast<std::uint32_t>(first);
   while (!free_files.compare_exchange_weak(first, ((first >> 32) + 1) << 32 | at, std::memory_order_acq_rel));
 }
 
@@ -66,7 +65,8 @@ std::uint32_t new_file(std::uint32_t number, bool asks, bool appends) {
 }
 
 void* reserved(std::size_t bytes) {
-  void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* at =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return at == MAP_FAILED ? nullptr : at;
 }
 
@@ -88,7 +88,8 @@ File* look_up(int descriptor) {
   Path path;
   const bool is_open = ::fstat(descriptor, &what) == 0;
   std::uint32_t slot = kIgnored;
-  if (is_open && (S_ISREG(what.st_mode) || S_ISDIR(what.st_mode) || S_ISBLK(what.st_mode)) && path.find(descriptor)) {
+  if (is_open && (S_ISREG(what.st_mode) || S_ISDIR(what.st_mode) || S_ISBLK(what.st_mode)) &&
+      path.find(descriptor)) {
     const int flags = ::fcntl(descriptor, F_GETFL);
     slot = new_file(0, true, flags != -1 && (flags & O_APPEND) != 0);
   }
@@ -109,7 +110,8 @@ void closed(int descriptor) {
 
 void closed(std::uint32_t first, std::uint32_t last) {
   const std::uint32_t most = highest.load(std::memory_order_relaxed);
-  for (std::uint32_t number = first; number <= last && number <= most; ++number) closed(static_cast<int>(number));
+  for (std::uint32_t number = first; number <= last && number <= most; ++number)
+    closed(static_cast<int>(number));
 }
 
 void duplicated(int from, int to) {

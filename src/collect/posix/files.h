@@ -12,11 +12,11 @@ namespace stepscope::collect::posix {
 struct File {
   std::atomic<std::int64_t> position;
   std::atomic<std::uint32_t> users;
-  std::uint32_t number;   ///< in the recording of `session`; 0: not told yet
+  std::uint32_t number;  ///< in the recording of `session`; 0: not told yet
   std::uint32_t session;
-  std::uint32_t born;     ///< `forks` when it was opened
+  std::uint32_t born;  ///< `forks` when it was opened
   std::uint32_t next_free;
-  bool asks;              ///< others may move it: its position is asked of the kernel
+  bool asks;  ///< others may move it: its position is asked of the kernel
   bool appends;
 };
 

@@ -44,10 +44,10 @@ ssize_t copying(Call call, int from, const off64_t* from_at, int to, Next next) 
 
 }  // namespace
 
-#define READ(name)                                                                                       \
-  WRAP(ssize_t, name, int file, void* to, size_t bytes) {                                                \
-    return sequential({.function = IoFunction::name, .descriptor = file, .size = bytes}, false,          \
-                      [&] { return NEXT(name)(file, to, bytes); });                                      \
+#define READ(name) \
+  WRAP(ssize_t, name, int file, void* to, size_t bytes) { \
+    return sequential({.function = IoFunction::name, .descriptor = file, .size = bytes}, false, \
+                      [&] { return NEXT(name)(file, to, bytes); }); \
   }
 READ(read)
 
@@ -56,18 +56,18 @@ WRAP(ssize_t, __read_chk, int file, void* to, size_t bytes, size_t room) {
                     [&] { return NEXT(__read_chk)(file, to, bytes, room); });
 }
 
-#define PREAD(name)                                                                                       \
-  WRAP(ssize_t, name, int file, void* to, size_t bytes, off64_t at) {                                     \
-    return about_file({.function = IoFunction::name, .descriptor = file, .offset = at, .size = bytes},    \
-                      [&] { return NEXT(name)(file, to, bytes, at); });                                   \
+#define PREAD(name) \
+  WRAP(ssize_t, name, int file, void* to, size_t bytes, off64_t at) { \
+    return about_file({.function = IoFunction::name, .descriptor = file, .offset = at, .size = bytes}, \
+                      [&] { return NEXT(name)(file, to, bytes, at); }); \
   }
 PREAD(pread)
 PREAD(pread64)
 
-#define PREAD_CHK(name)                                                                                   \
-  WRAP(ssize_t, name, int file, void* to, size_t bytes, off64_t at, size_t room) {                        \
-    return about_file({.function = IoFunction::name, .descriptor = file, .offset = at, .size = bytes},    \
-                      [&] { return NEXT(name)(file, to, bytes, at, room); });                             \
+#define PREAD_CHK(name) \
+  WRAP(ssize_t, name, int file, void* to, size_t bytes, off64_t at, size_t room) { \
+    return about_file({.function = IoFunction::name, .descriptor = file, .offset = at, .size = bytes}, \
+                      [&] { return NEXT(name)(file, to, bytes, at, room); }); \
   }
 PREAD_CHK(__pread_chk)
 PREAD_CHK(__pread64_chk)
@@ -77,10 +77,10 @@ WRAP(ssize_t, write, int file, const void* from, size_t bytes) {
                     [&] { return NEXT(write)(file, from, bytes); });
 }
 
-#define PWRITE(name)                                                                                      \
-  WRAP(ssize_t, name, int file, const void* from, size_t bytes, off64_t at) {                             \
-    return about_file({.function = IoFunction::name, .descriptor = file, .offset = at, .size = bytes},    \
-                      [&] { return NEXT(name)(file, from, bytes, at); });                                 \
+#define PWRITE(name) \
+  WRAP(ssize_t, name, int file, const void* from, size_t bytes, off64_t at) { \
+    return about_file({.function = IoFunction::name, .descriptor = file, .offset = at, .size = bytes}, \
+                      [&] { return NEXT(name)(file, from, bytes, at); }); \
   }
 PWRITE(pwrite)
 PWRITE(pwrite64)
@@ -94,10 +94,10 @@ WRAP(ssize_t, writev, int file, const iovec* parts, int count) {
                     [&] { return NEXT(writev)(file, parts, count); });
 }
 
-#define AT_VECTOR(name)                                                                                    \
-  WRAP(ssize_t, name, int file, const iovec* parts, int count, off64_t at) {                               \
-    return about_file(vectored(IoFunction::name, file, parts, count, at),                                  \
-                      [&] { return NEXT(name)(file, parts, count, at); });                                 \
+#define AT_VECTOR(name) \
+  WRAP(ssize_t, name, int file, const iovec* parts, int count, off64_t at) { \
+    return about_file(vectored(IoFunction::name, file, parts, count, at), \
+                      [&] { return NEXT(name)(file, parts, count, at); }); \
   }
 AT_VECTOR(preadv)
 AT_VECTOR(preadv64)
@@ -105,25 +105,26 @@ AT_VECTOR(pwritev)
 AT_VECTOR(pwritev64)
 
 /// Offset -1 is the file's position.
-#define AT_VECTOR_2(name, writes)                                                                          \
-  WRAP(ssize_t, name, int file, const iovec* parts, int count, off64_t at, int flags) {                    \
-    const auto next = [&] { return NEXT(name)(file, parts, count, at, flags); };                           \
-    const Call call = vectored(IoFunction::name, file, parts, count, at);                                  \
-    return at == -1 ? sequential(call, writes, next) : about_file(call, next);                             \
+#define AT_VECTOR_2(name, writes) \
+  WRAP(ssize_t, name, int file, const iovec* parts, int count, off64_t at, int flags) { \
+    const auto next = [&] { return NEXT(name)(file, parts, count, at, flags); }; \
+    const Call call = vectored(IoFunction::name, file, parts, count, at); \
+    return at == -1 ? sequential(call, writes, next) : about_file(call, next); \
   }
 AT_VECTOR_2(preadv2, false)
 AT_VECTOR_2(preadv64v2, false)
 AT_VECTOR_2(pwritev2, true)
 AT_VECTOR_2(pwritev64v2, true)
 
-#define SENDFILE(name)                                                                                     \
-  WRAP(ssize_t, name, int to, int from, off64_t* at, size_t bytes) {                                       \
-    return copying({.function = IoFunction::name, .size = bytes}, from, at, to,                            \
-                   [&] { return NEXT(name)(to, from, at, bytes); });                                       \
+#define SENDFILE(name) \
+  WRAP(ssize_t, name, int to, int from, off64_t* at, size_t bytes) { \
+    return copying({.function = IoFunction::name, .size = bytes}, from, at, to, \
+                   [&] { return NEXT(name)(to, from, at, bytes); }); \
   }
 SENDFILE(sendfile)
 SENDFILE(sendfile64)
-WRAP(ssize_t, copy_file_range, int from, off64_t* from_at, int to, off64_t* to_at, size_t bytes, unsigned flags) {
+WRAP(ssize_t, copy_file_range, int from, off64_t* from_at, int to, off64_t* to_at, size_t bytes,
+     unsigned flags) {
   return copying({.function = IoFunction::copy_file_range, .size = bytes}, from, from_at, to,
                  [&] { return NEXT(copy_file_range)(from, from_at, to, to_at, bytes, flags); });
 }
@@ -132,40 +133,45 @@ WRAP(ssize_t, splice, int from, off64_t* from_at, int to, off64_t* to_at, size_t
                  [&] { return NEXT(splice)(from, from_at, to, to_at, bytes, flags); });
 }
 
-#define LSEEK(name)                                                                                             \
-  WRAP(off64_t, name, int file, off64_t to, int whence) {                                                       \
-    File* known = traced(file);                                                                                 \
-    const auto next = [&] { return NEXT(name)(file, to, whence); };                                             \
-    if (known == nullptr) return next();                                                                        \
-    Call call{.function = IoFunction::name, .descriptor = file, .detail = static_cast<std::uint32_t>(whence),   \
-              .is_long = whence != SEEK_SET};                                                                   \
-    const off64_t now_at = measured(call, next);                                                                \
-    call.offset = now_at;                                                                                       \
-    if (now_at >= 0) known->position.store(now_at, std::memory_order_relaxed);                                  \
-    tell(call, known);                                                                                          \
-    return now_at;                                                                                              \
+#define LSEEK(name) \
+  WRAP(off64_t, name, int file, off64_t to, int whence) { \
+    File* known = traced(file); \
+    const auto next = [&] { return NEXT(name)(file, to, whence); }; \
+    if (known == nullptr) return next(); \
+    Call call{.function = IoFunction::name, \
+              .descriptor = file, \
+              .detail = static_cast<std::uint32_t>(whence), \
+              .is_long = whence != SEEK_SET}; \
+    const off64_t now_at = measured(call, next); \
+    call.offset = now_at; \
+    if (now_at >= 0) known->position.store(now_at, std::memory_order_relaxed); \
+    tell(call, known); \
+    return now_at; \
   }
 LSEEK(lseek)
 LSEEK(lseek64)
 
-#define OF_FILE(Result, name, params, args, ...)                                          \
-  WRAP(Result, name, params) {                                                            \
-    return about_file({.function = IoFunction::name, .descriptor = file, __VA_ARGS__},    \
-                      [&] { return NEXT(name) args; });                                   \
+#define OF_FILE(Result, name, params, args, ...) \
+  WRAP(Result, name, params) { \
+    return about_file({.function = IoFunction::name, .descriptor = file, __VA_ARGS__}, \
+                      [&] { return NEXT(name) args; }); \
   }
 #define PARAMS(...) __VA_ARGS__
 OF_FILE(int, fsync, PARAMS(int file), (file), )
 OF_FILE(int, fdatasync, PARAMS(int file), (file), )
 OF_FILE(int, syncfs, PARAMS(int file), (file), )
-OF_FILE(int, sync_file_range, PARAMS(int file, off64_t at, off64_t bytes, unsigned flags), (file, at, bytes, flags),
+OF_FILE(int, sync_file_range, PARAMS(int file, off64_t at, off64_t bytes, unsigned flags),
+        (file, at, bytes, flags), .offset = at, .size = static_cast<std::uint64_t>(bytes))
+OF_FILE(int, ftruncate, PARAMS(int file, off64_t bytes), (file, bytes),
+        .size = static_cast<std::uint64_t>(bytes))
+OF_FILE(int, ftruncate64, PARAMS(int file, off64_t bytes), (file, bytes),
+        .size = static_cast<std::uint64_t>(bytes))
+OF_FILE(int, fallocate, PARAMS(int file, int mode, off64_t at, off64_t bytes), (file, mode, at, bytes),
         .offset = at, .size = static_cast<std::uint64_t>(bytes))
-OF_FILE(int, ftruncate, PARAMS(int file, off64_t bytes), (file, bytes), .size = static_cast<std::uint64_t>(bytes))
-OF_FILE(int, ftruncate64, PARAMS(int file, off64_t bytes), (file, bytes), .size = static_cast<std::uint64_t>(bytes))
-OF_FILE(int, fallocate, PARAMS(int file, int mode, off64_t at, off64_t bytes), (file, mode, at, bytes), .offset = at,
-        .size = static_cast<std::uint64_t>(bytes))
-OF_FILE(int, fallocate64, PARAMS(int file, int mode, off64_t at, off64_t bytes), (file, mode, at, bytes), .offset = at,
-        .size = static_cast<std::uint64_t>(bytes))
-OF_FILE(ssize_t, readahead, PARAMS(int file, off64_t at, size_t bytes), (file, at, bytes), .offset = at, .size = bytes)
+OF_FILE(int, fallocate64, PARAMS(int file, int mode, off64_t at, off64_t bytes), (file, mode, at, bytes),
+        .offset = at, .size = static_cast<std::uint64_t>(bytes))
+OF_FILE(ssize_t, readahead, PARAMS(int file, off64_t at, size_t bytes), (file, at, bytes), .offset = at,
+        .size = bytes)
 OF_FILE(int, flock, PARAMS(int file, int how), (file, how), )
 OF_FILE(int, lockf, PARAMS(int file, int how, off64_t bytes), (file, how, bytes), )
 OF_FILE(int, lockf64, PARAMS(int file, int how, off64_t bytes), (file, how, bytes), )
@@ -181,11 +187,13 @@ int returning_error(Call call, Next next) {
   tell(call, file);
   return error;
 }
-#define ERROR_OF_FILE(name, params, args)                                                                      \
-  WRAP(int, name, params) {                                                                                    \
-    return returning_error({.function = IoFunction::name, .descriptor = file, .offset = at,                    \
-                            .size = static_cast<std::uint64_t>(bytes)},                                        \
-                           [&] { return NEXT(name) args; });                                                   \
+#define ERROR_OF_FILE(name, params, args) \
+  WRAP(int, name, params) { \
+    return returning_error({.function = IoFunction::name, \
+                            .descriptor = file, \
+                            .offset = at, \
+                            .size = static_cast<std::uint64_t>(bytes)}, \
+                           [&] { return NEXT(name) args; }); \
   }
 ERROR_OF_FILE(posix_fallocate, PARAMS(int file, off64_t at, off64_t bytes), (file, at, bytes))
 ERROR_OF_FILE(posix_fallocate64, PARAMS(int file, off64_t at, off64_t bytes), (file, at, bytes))
@@ -195,13 +203,17 @@ ERROR_OF_FILE(posix_fadvise64, PARAMS(int file, off64_t at, off64_t bytes, int h
 WRAP(int, msync, void* at, size_t bytes, int flags) { return NEXT(msync)(at, bytes, flags); }
 
 // Allocators map memory before anything else works, and dlsym may ask them for memory.
-#define MMAP(name)                                                                                              \
-  WRAP(void*, name, void* at, size_t bytes, int protection, int flags, int file, off64_t offset) {              \
-    if (file < 0 || (flags & MAP_ANONYMOUS) != 0 || is_off())                                                   \
-      return reinterpret_cast<void*>(::syscall(SYS_mmap, at, bytes, protection, flags, file, offset));          \
-    return about_file({.function = IoFunction::name, .descriptor = file, .offset = offset, .size = bytes,       \
-                       .detail = static_cast<std::uint32_t>(protection), .is_long = true},                      \
-                      [&] { return NEXT(name)(at, bytes, protection, flags, file, offset); });                  \
+#define MMAP(name) \
+  WRAP(void*, name, void* at, size_t bytes, int protection, int flags, int file, off64_t offset) { \
+    if (file < 0 || (flags & MAP_ANONYMOUS) != 0 || is_off()) \
+      return reinterpret_cast<void*>(::syscall(SYS_mmap, at, bytes, protection, flags, file, offset)); \
+    return about_file({.function = IoFunction::name, \
+                       .descriptor = file, \
+                       .offset = offset, \
+                       .size = bytes, \
+                       .detail = static_cast<std::uint32_t>(protection), \
+                       .is_long = true}, \
+                      [&] { return NEXT(name)(at, bytes, protection, flags, file, offset); }); \
   }
 MMAP(mmap)
 MMAP(mmap64)

@@ -14,23 +14,25 @@
 namespace stepscope::collect::posix {
 
 #define PARAMS(...) __VA_ARGS__
-#define BY_PATH(Result, name, params, args)                                                                      \
-  WRAP(Result, name, params) {                                                                                   \
-    return about_path({.function = IoFunction::name}, AT_FDCWD, path, [&] { return NEXT(name) args; });          \
+#define BY_PATH(Result, name, params, args) \
+  WRAP(Result, name, params) { \
+    return about_path({.function = IoFunction::name}, AT_FDCWD, path, [&] { return NEXT(name) args; }); \
   }
-#define BY_PATH_AT(Result, name, params, args)                                                                   \
-  WRAP(Result, name, params) {                                                                                   \
-    const auto next = [&] { return NEXT(name) args; };                                                           \
-    if (path != nullptr && path[0] != '\0') return about_path({.function = IoFunction::name}, folder, path, next); \
-    return about_file({.function = IoFunction::name, .descriptor = folder}, next);                               \
+#define BY_PATH_AT(Result, name, params, args) \
+  WRAP(Result, name, params) { \
+    const auto next = [&] { return NEXT(name) args; }; \
+    if (path != nullptr && path[0] != '\0') \
+      return about_path({.function = IoFunction::name}, folder, path, next); \
+    return about_file({.function = IoFunction::name, .descriptor = folder}, next); \
   }
-#define BY_FILE(Result, name, params, args)                                                                      \
-  WRAP(Result, name, params) {                                                                                   \
-    return about_file({.function = IoFunction::name, .descriptor = file}, [&] { return NEXT(name) args; });      \
+#define BY_FILE(Result, name, params, args) \
+  WRAP(Result, name, params) { \
+    return about_file({.function = IoFunction::name, .descriptor = file}, [&] { return NEXT(name) args; }); \
   }
-#define BY_PATHS(name, params, args, folder, path, to_folder, to)                                                \
-  WRAP(int, name, params) {                                                                                      \
-    return about_paths({.function = IoFunction::name}, folder, path, to_folder, to, [&] { return NEXT(name) args; }); \
+#define BY_PATHS(name, params, args, folder, path, to_folder, to) \
+  WRAP(int, name, params) { \
+    return about_paths({.function = IoFunction::name}, folder, path, to_folder, to, \
+                       [&] { return NEXT(name) args; }); \
   }
 
 BY_PATH(int, stat, PARAMS(const char* path, struct stat* out), (path, out))
@@ -39,7 +41,8 @@ BY_PATH(int, lstat, PARAMS(const char* path, struct stat* out), (path, out))
 BY_PATH(int, lstat64, PARAMS(const char* path, struct stat64* out), (path, out))
 BY_FILE(int, fstat, PARAMS(int file, struct stat* out), (file, out))
 BY_FILE(int, fstat64, PARAMS(int file, struct stat64* out), (file, out))
-BY_PATH_AT(int, fstatat, PARAMS(int folder, const char* path, struct stat* out, int flags), (folder, path, out, flags))
+BY_PATH_AT(int, fstatat, PARAMS(int folder, const char* path, struct stat* out, int flags),
+           (folder, path, out, flags))
 BY_PATH_AT(int, fstatat64, PARAMS(int folder, const char* path, struct stat64* out, int flags),
            (folder, path, out, flags))
 BY_PATH_AT(int, statx, PARAMS(int folder, const char* path, int flags, unsigned mask, struct statx* out),
@@ -52,7 +55,8 @@ BY_FILE(int, __fxstat, PARAMS(int version, int file, struct stat* out), (version
 BY_FILE(int, __fxstat64, PARAMS(int version, int file, struct stat64* out), (version, file, out))
 BY_PATH_AT(int, __fxstatat, PARAMS(int version, int folder, const char* path, struct stat* out, int flags),
            (version, folder, path, out, flags))
-BY_PATH_AT(int, __fxstatat64, PARAMS(int version, int folder, const char* path, struct stat64* out, int flags),
+BY_PATH_AT(int, __fxstatat64,
+           PARAMS(int version, int folder, const char* path, struct stat64* out, int flags),
            (version, folder, path, out, flags))
 BY_PATH(int, statfs, PARAMS(const char* path, struct statfs* out), (path, out))
 BY_PATH(int, statfs64, PARAMS(const char* path, struct statfs64* out), (path, out))
@@ -60,19 +64,23 @@ BY_PATH(int, statvfs, PARAMS(const char* path, struct statvfs* out), (path, out)
 BY_PATH(int, statvfs64, PARAMS(const char* path, struct statvfs64* out), (path, out))
 BY_PATH(int, access, PARAMS(const char* path, int how), (path, how))
 BY_PATH(int, euidaccess, PARAMS(const char* path, int how), (path, how))
-BY_PATH_AT(int, faccessat, PARAMS(int folder, const char* path, int how, int flags), (folder, path, how, flags))
+BY_PATH_AT(int, faccessat, PARAMS(int folder, const char* path, int how, int flags),
+           (folder, path, how, flags))
 BY_PATH(ssize_t, readlink, PARAMS(const char* path, char* out, size_t room), (path, out, room))
-BY_PATH_AT(ssize_t, readlinkat, PARAMS(int folder, const char* path, char* out, size_t room), (folder, path, out, room))
+BY_PATH_AT(ssize_t, readlinkat, PARAMS(int folder, const char* path, char* out, size_t room),
+           (folder, path, out, room))
 BY_PATH(ssize_t, __readlink_chk, PARAMS(const char* path, char* out, size_t bytes, size_t room),
         (path, out, bytes, room))
-BY_PATH_AT(ssize_t, __readlinkat_chk, PARAMS(int folder, const char* path, char* out, size_t bytes, size_t room),
+BY_PATH_AT(ssize_t, __readlinkat_chk,
+           PARAMS(int folder, const char* path, char* out, size_t bytes, size_t room),
            (folder, path, out, bytes, room))
 BY_PATH(char*, realpath, PARAMS(const char* path, char* out), (path, out))
 BY_PATH(char*, __realpath_chk, PARAMS(const char* path, char* out, size_t room), (path, out, room))
 
-#define SCANDIR(name, Entry)                                                                                     \
-  BY_PATH(int, name, PARAMS(const char* path, Entry*** found, int (*takes)(const Entry*),                        \
-                            int (*compare)(const Entry**, const Entry**)),                                       \
+#define SCANDIR(name, Entry) \
+  BY_PATH(int, name, \
+          PARAMS(const char* path, Entry*** found, int (*takes)(const Entry*), \
+                 int (*compare)(const Entry**, const Entry**)), \
           (path, found, takes, compare))
 SCANDIR(scandir, dirent)
 SCANDIR(scandir64, dirent64)
@@ -87,7 +95,8 @@ BY_PATH(int, truncate, PARAMS(const char* path, off64_t bytes), (path, bytes))
 BY_PATH(int, truncate64, PARAMS(const char* path, off64_t bytes), (path, bytes))
 BY_PATH(int, chmod, PARAMS(const char* path, mode_t mode), (path, mode))
 BY_FILE(int, fchmod, PARAMS(int file, mode_t mode), (file, mode))
-BY_PATH_AT(int, fchmodat, PARAMS(int folder, const char* path, mode_t mode, int flags), (folder, path, mode, flags))
+BY_PATH_AT(int, fchmodat, PARAMS(int folder, const char* path, mode_t mode, int flags),
+           (folder, path, mode, flags))
 BY_PATH(int, chown, PARAMS(const char* path, uid_t user, gid_t group), (path, user, group))
 BY_FILE(int, fchown, PARAMS(int file, uid_t user, gid_t group), (file, user, group))
 BY_PATH(int, lchown, PARAMS(const char* path, uid_t user, gid_t group), (path, user, group))
@@ -100,11 +109,12 @@ BY_PATH_AT(int, utimensat, PARAMS(int folder, const char* path, const timespec* 
 BY_FILE(int, futimens, PARAMS(int file, const timespec* times), (file, times))
 BY_PATH(int, mkfifo, PARAMS(const char* path, mode_t mode), (path, mode))
 BY_PATH(int, mknod, PARAMS(const char* path, mode_t mode, dev_t device), (path, mode, device))
-BY_PATH(int, __xmknod, PARAMS(int version, const char* path, mode_t mode, dev_t* device), (version, path, mode, device))
+BY_PATH(int, __xmknod, PARAMS(int version, const char* path, mode_t mode, dev_t* device),
+        (version, path, mode, device))
 
 BY_PATHS(rename, PARAMS(const char* path, const char* to), (path, to), AT_FDCWD, path, AT_FDCWD, to)
-BY_PATHS(renameat, PARAMS(int folder, const char* path, int to_folder, const char* to), (folder, path, to_folder, to),
-         folder, path, to_folder, to)
+BY_PATHS(renameat, PARAMS(int folder, const char* path, int to_folder, const char* to),
+         (folder, path, to_folder, to), folder, path, to_folder, to)
 BY_PATHS(renameat2, PARAMS(int folder, const char* path, int to_folder, const char* to, unsigned flags),
          (folder, path, to_folder, to, flags), folder, path, to_folder, to)
 BY_PATHS(link, PARAMS(const char* path, const char* to), (path, to), AT_FDCWD, path, AT_FDCWD, to)
@@ -114,12 +124,14 @@ BY_PATH(int, symlink, PARAMS(const char* target, const char* path), (target, pat
 BY_PATH_AT(int, symlinkat, PARAMS(const char* target, int folder, const char* path), (target, folder, path))
 
 WRAP(int, chdir, const char* path) {
-  const int result = about_path({.function = IoFunction::chdir}, AT_FDCWD, path, [&] { return NEXT(chdir)(path); });
+  const int result =
+      about_path({.function = IoFunction::chdir}, AT_FDCWD, path, [&] { return NEXT(chdir)(path); });
   if (result == 0) forget_folder();
   return result;
 }
 WRAP(int, fchdir, int file) {
-  const int result = about_file({.function = IoFunction::fchdir, .descriptor = file}, [&] { return NEXT(fchdir)(file); });
+  const int result =
+      about_file({.function = IoFunction::fchdir, .descriptor = file}, [&] { return NEXT(fchdir)(file); });
   if (result == 0) forget_folder();
   return result;
 }

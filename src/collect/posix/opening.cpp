@@ -48,47 +48,48 @@ mode_t mode_of(int flags, std::va_list more) { return has_mode(flags) ? va_arg(m
 
 }  // namespace
 
-#define OPEN(name)                                                                                   \
-  WRAP(int, name, const char* path, int flags, ...) {                                                \
-    std::va_list more;                                                                               \
-    va_start(more, flags);                                                                           \
-    const mode_t mode = mode_of(flags, more);                                                        \
-    va_end(more);                                                                                    \
+#define OPEN(name) \
+  WRAP(int, name, const char* path, int flags, ...) { \
+    std::va_list more; \
+    va_start(more, flags); \
+    const mode_t mode = mode_of(flags, more); \
+    va_end(more); \
     return opening(IoFunction::name, AT_FDCWD, path, flags, [&] { return NEXT(name)(path, flags, mode); }); \
   }
 OPEN(open)
 OPEN(open64)
 
-#define OPENAT(name)                                                                               \
-  WRAP(int, name, int directory, const char* path, int flags, ...) {                               \
-    std::va_list more;                                                                             \
-    va_start(more, flags);                                                                         \
-    const mode_t mode = mode_of(flags, more);                                                      \
-    va_end(more);                                                                                  \
-    return opening(IoFunction::name, directory, path, flags,                                       \
-                   [&] { return NEXT(name)(directory, path, flags, mode); });                      \
+#define OPENAT(name) \
+  WRAP(int, name, int directory, const char* path, int flags, ...) { \
+    std::va_list more; \
+    va_start(more, flags); \
+    const mode_t mode = mode_of(flags, more); \
+    va_end(more); \
+    return opening(IoFunction::name, directory, path, flags, \
+                   [&] { return NEXT(name)(directory, path, flags, mode); }); \
   }
 OPENAT(openat)
 OPENAT(openat64)
 
-#define CREAT(name)                                                                 \
-  WRAP(int, name, const char* path, mode_t mode) {                                  \
-    return opening(IoFunction::name, AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC,  \
-                   [&] { return NEXT(name)(path, mode); });                         \
+#define CREAT(name) \
+  WRAP(int, name, const char* path, mode_t mode) { \
+    return opening(IoFunction::name, AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, \
+                   [&] { return NEXT(name)(path, mode); }); \
   }
 CREAT(creat)
 CREAT(creat64)
 
-#define OPEN_2(name)                                                                                      \
-  WRAP(int, name, const char* path, int flags) {                                                          \
-    return opening(IoFunction::name, AT_FDCWD, path, flags, [&] { return NEXT(name)(path, flags); });     \
+#define OPEN_2(name) \
+  WRAP(int, name, const char* path, int flags) { \
+    return opening(IoFunction::name, AT_FDCWD, path, flags, [&] { return NEXT(name)(path, flags); }); \
   }
 OPEN_2(__open_2)
 OPEN_2(__open64_2)
 
-#define OPENAT_2(name)                                                                                             \
-  WRAP(int, name, int directory, const char* path, int flags) {                                                    \
-    return opening(IoFunction::name, directory, path, flags, [&] { return NEXT(name)(directory, path, flags); });  \
+#define OPENAT_2(name) \
+  WRAP(int, name, int directory, const char* path, int flags) { \
+    return opening(IoFunction::name, directory, path, flags, \
+                   [&] { return NEXT(name)(directory, path, flags); }); \
   }
 OPENAT_2(__openat_2)
 OPENAT_2(__openat64_2)
@@ -137,15 +138,15 @@ WRAP(int, dup3, int from, int to, int flags) {
   return duplicating(IoFunction::dup3, from, [&] { return NEXT(dup3)(from, to, flags); });
 }
 
-#define FCNTL(name)                                                                                     \
-  WRAP(int, name, int file, int command, ...) {                                                         \
-    std::va_list more;                                                                                  \
-    va_start(more, command);                                                                            \
-    void* value = va_arg(more, void*);                                                                  \
-    va_end(more);                                                                                       \
-    const auto next = [&] { return NEXT(name)(file, command, value); };                                 \
+#define FCNTL(name) \
+  WRAP(int, name, int file, int command, ...) { \
+    std::va_list more; \
+    va_start(more, command); \
+    void* value = va_arg(more, void*); \
+    va_end(more); \
+    const auto next = [&] { return NEXT(name)(file, command, value); }; \
     if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) return duplicating(IoFunction::name, file, next); \
-    return about_file({.function = IoFunction::name, .descriptor = file}, next);                        \
+    return about_file({.function = IoFunction::name, .descriptor = file}, next); \
   }
 FCNTL(fcntl)
 FCNTL(fcntl64)
@@ -162,26 +163,25 @@ WRAP(DIR*, opendir, const char* name) {
   return made;
 }
 WRAP(DIR*, fdopendir, int file) {
-  return about_file({.function = IoFunction::fdopendir, .descriptor = file}, [&] { return NEXT(fdopendir)(file); });
+  return about_file({.function = IoFunction::fdopendir, .descriptor = file},
+                    [&] { return NEXT(fdopendir)(file); });
 }
-#define READDIR(name, Entry)                                                                          \
-  WRAP(Entry*, name, DIR* folder) {                                                                   \
-    File* file = folder == nullptr ? nullptr : traced(::dirfd(folder));                               \
-    if (file == nullptr) return NEXT(name)(folder);                                                   \
-    Call call{.function = IoFunction::name, .descriptor = ::dirfd(folder)};                           \
-    const int kept = errno;                                                                           \
-    errno = 0;                                                                                        \
-    Entry* entry = measured(call, [&] { return NEXT(name)(folder); });                                \
-    call.result = entry == nullptr ? 0 : 1;                                                           \
-    if (errno == 0) errno = kept;                                                                     \
-    tell(call, file);                                                                                 \
-    return entry;                                                                                     \
+#define READDIR(name, Entry) \
+  WRAP(Entry*, name, DIR* folder) { \
+    File* file = folder == nullptr ? nullptr : traced(::dirfd(folder)); \
+    if (file == nullptr) return NEXT(name)(folder); \
+    Call call{.function = IoFunction::name, .descriptor = ::dirfd(folder)}; \
+    const int kept = errno; \
+    errno = 0; \
+    Entry* entry = measured(call, [&] { return NEXT(name)(folder); }); \
+    call.result = entry == nullptr ? 0 : 1; \
+    if (errno == 0) errno = kept; \
+    tell(call, file); \
+    return entry; \
   }
 READDIR(readdir, dirent)
 READDIR(readdir64, dirent64)
-WRAP(void, rewinddir, DIR* folder) {
-  NEXT(rewinddir)(folder);
-}
+WRAP(void, rewinddir, DIR* folder) { NEXT(rewinddir)(folder); }
 WRAP(int, closedir, DIR* folder) {
   const int descriptor = folder == nullptr ? -1 : ::dirfd(folder);
   Call call{.function = IoFunction::closedir, .descriptor = descriptor};

@@ -20,8 +20,9 @@ struct Rule {
   bool includes;
 };
 constexpr std::uint32_t kMostRules = 64;
-Rule rules[kMostRules] = {{"/proc", false}, {"/sys", false}, {"/dev", false},  {"/run", false},   {"/etc", false},
-                          {"/usr", false},  {"/lib", false}, {"/lib64", false}, {"/bin", false}, {"/sbin", false}};
+Rule rules[kMostRules] = {{"/proc", false}, {"/sys", false}, {"/dev", false}, {"/run", false},
+                          {"/etc", false},  {"/usr", false}, {"/lib", false}, {"/lib64", false},
+                          {"/bin", false},  {"/sbin", false}};
 std::uint32_t rule_count = 10;
 bool only_included = false;
 bool begins_a_rule[256];  // by the first letter of the first component
@@ -29,11 +30,13 @@ char rule_texts[1U << 14];
 std::size_t rule_bytes = 0;
 
 /// Libraries and their caches, wherever they are installed.
-constexpr std::string_view kLibraries[] = {"/site-packages/", "/dist-packages/", "/__pycache__/", "/lib/python3."};
+constexpr std::string_view kLibraries[] = {"/site-packages/", "/dist-packages/", "/__pycache__/",
+                                           "/lib/python3."};
 
 void add_rule(std::string_view prefix, bool includes) {
   while (prefix.size() > 1 && prefix.ends_with('/')) prefix.remove_suffix(1);
-  if (!prefix.starts_with('/') || rule_count == kMostRules || prefix.size() > sizeof rule_texts - rule_bytes) return;
+  if (!prefix.starts_with('/') || rule_count == kMostRules || prefix.size() > sizeof rule_texts - rule_bytes)
+    return;
   std::memcpy(rule_texts + rule_bytes, prefix.data(), prefix.size());
   rules[rule_count++] = {{rule_texts + rule_bytes, prefix.size()}, includes};
   rule_bytes += prefix.size();
@@ -51,20 +54,24 @@ void add_rules(const char* list, bool includes) {
 void index_rules() {
   for (std::uint32_t i = 0; i < rule_count; ++i) {
     const std::string_view prefix = rules[i].prefix;
-    if (prefix.size() > 1) begins_a_rule[static_cast<unsigned char>(prefix[1])] = true;
-    else std::memset(begins_a_rule, 1, sizeof begins_a_rule);
+    if (prefix.size() > 1)
+      begins_a_rule[static_cast<unsigned char>(prefix[1])] = true;
+    else
+      std::memset(begins_a_rule, 1, sizeof begins_a_rule);
   }
 }
 
 bool covers(std::string_view prefix, std::string_view path) {
-  return path.starts_with(prefix) && (prefix.size() == 1 || path.size() == prefix.size() || path[prefix.size()] == '/');
+  return path.starts_with(prefix) &&
+         (prefix.size() == 1 || path.size() == prefix.size() || path[prefix.size()] == '/');
 }
 
 bool is_taken(std::string_view path) {
   const Rule* longest = nullptr;
   if (path.size() > 1 && begins_a_rule[static_cast<unsigned char>(path[1])])
     for (std::uint32_t i = 0; i < rule_count; ++i)
-      if (covers(rules[i].prefix, path) && (longest == nullptr || rules[i].prefix.size() >= longest->prefix.size()))
+      if (covers(rules[i].prefix, path) &&
+          (longest == nullptr || rules[i].prefix.size() >= longest->prefix.size()))
         longest = &rules[i];
   if (longest != nullptr) return longest->includes;
   if (only_included) return false;
@@ -205,7 +212,8 @@ bool Path::find(int directory, const char* path) {
   if (path[0] == '/') {
     bool is_clean = true;
     for (std::size_t at = 0; at < length; ++at)
-      if (path[at] == '/' && (path[at + 1] == '/' || path[at + 1] == '.' || path[at + 1] == '\0')) is_clean = false;
+      if (path[at] == '/' && (path[at + 1] == '/' || path[at + 1] == '.' || path[at + 1] == '\0'))
+        is_clean = false;
     if (is_clean) {
       text_ = path;
       return settle(static_cast<std::uint32_t>(length));

@@ -21,8 +21,8 @@
 
 namespace stepscope::collect {
 
-/// Signals are the program's own. Disk space is allocated before a segment is used, so that a full disk raises
-/// none.
+/// Signals are the program's own. Disk space is allocated before a segment is used, so that a full disk
+/// raises none.
 void survive_bus_errors(const std::atomic<Recorder*>&) {}
 
 namespace posix {
@@ -53,7 +53,8 @@ struct Line {
   }
   void add(std::uint64_t number) {
     char digits[24];
-    add({digits, static_cast<std::size_t>(std::to_chars(digits, digits + sizeof digits, number).ptr - digits)});
+    add({digits,
+         static_cast<std::size_t>(std::to_chars(digits, digits + sizeof digits, number).ptr - digits)});
   }
 };
 
@@ -86,8 +87,9 @@ void tell_command() {
     else if (byte == '"' || byte == '\\')
       line.add(byte == '"' ? "\\\"" : "\\\\");
     else
-      line.add(static_cast<unsigned char>(byte) < 0x20 || static_cast<unsigned char>(byte) > 0x7E ? "?"
-                                                                                          : std::string_view(&byte, 1));
+      line.add(static_cast<unsigned char>(byte) < 0x20 || static_cast<unsigned char>(byte) > 0x7E
+                   ? "?"
+                   : std::string_view(&byte, 1));
   }
   line.add("\"");
   stepscope_metadata(line.text, static_cast<std::uint32_t>(line.length));
@@ -110,7 +112,8 @@ bool begin() {
   name.add("/io-");
   name.add(static_cast<std::uint64_t>(pid));
   name.add("-");
-  name.add(static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec));
+  name.add(static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
+           static_cast<std::uint64_t>(time.tv_nsec));
   name.add(".stepscope");
   if (const int error = stepscope_open(name.text, megabytes, record::kIo); error != 0) {
     Line<128> why;
@@ -155,10 +158,12 @@ bool is_disabled() {
 __attribute__((constructor(101))) void begin_process() {
   const Inside inside;
   const char* where = std::getenv("STEPSCOPE_IO");
-  if (where == nullptr || where[0] != '/' || std::strlen(where) >= sizeof folder - 64 || is_disabled()) return;
+  if (where == nullptr || where[0] != '/' || std::strlen(where) >= sizeof folder - 64 || is_disabled())
+    return;
   std::strcpy(folder, where);
   std::atomic<std::uint32_t>* page = wiped_page();
-  if (page == nullptr) return give_up("The kernel cannot clear memory in forked children (Linux 4.14 can).\n");
+  if (page == nullptr)
+    return give_up("The kernel cannot clear memory in forked children (Linux 4.14 can).\n");
   if (!make_tables()) return give_up("There is no memory for the table of files.\n");
   if (::dlsym(RTLD_DEFAULT, "read") == ::dlsym(RTLD_NEXT, "read"))
     return give_up("The functions of libc are not replaced: another library comes first.\n");

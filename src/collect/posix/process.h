@@ -1,5 +1,5 @@
-// The I/O recording of this process. It begins with the first call on a path that is traced, so that a process
-// without one leaves no file. A forked child has one of its own.
+// The I/O recording of this process. It begins with the first call on a path that is traced, so that a
+// process without one leaves no file. A forked child has one of its own.
 #pragma once
 
 #include <atomic>
@@ -39,8 +39,8 @@ extern std::atomic<std::uint32_t> session;
 /// Forks of this process so far: files that were open before share their position with a child.
 extern std::atomic<std::uint32_t> forks;
 
-/// The calling thread's place, with room for one call and its names; null: nothing can be recorded. To be called
-/// inside.
+/// The calling thread's place, with room for one call and its names; null: nothing can be recorded. To be
+/// called inside.
 Thread* place();
 
 /// Finishes the recording, if it is this process's.

@@ -8,7 +8,8 @@
 namespace stepscope::collect::posix {
 namespace {
 
-/// The submission queue at the front of liburing's `struct io_uring`; its layout is part of that library's ABI.
+/// The submission queue at the front of liburing's `struct io_uring`; its layout is part of that library's
+/// ABI.
 struct SubmissionQueue {
   unsigned *head, *tail, *mask, *entries, *flags, *dropped, *array;
   io_uring_sqe* requests;

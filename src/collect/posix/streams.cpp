@@ -53,7 +53,9 @@ template <class Next>
 auto seeking(IoFunction function, FILE* stream, int whence, Next next) {
   File* file = is_off() ? nullptr : traced(descriptor_of(stream));
   if (file == nullptr) return next();
-  Call call{.function = function, .descriptor = descriptor_of(stream), .detail = static_cast<std::uint32_t>(whence),
+  Call call{.function = function,
+            .descriptor = descriptor_of(stream),
+            .detail = static_cast<std::uint32_t>(whence),
             .is_long = true};
   const auto result = measured(call, next);
   if (call.error == 0) {
@@ -68,24 +70,25 @@ auto seeking(IoFunction function, FILE* stream, int whence, Next next) {
 
 }  // namespace
 
-#define FOPEN(name)                                                                              \
-  WRAP(FILE*, name, const char* path, const char* mode) {                                        \
-    return opening(IoFunction::name, path, mode, [&] { return NEXT(name)(path, mode); });        \
+#define FOPEN(name) \
+  WRAP(FILE*, name, const char* path, const char* mode) { \
+    return opening(IoFunction::name, path, mode, [&] { return NEXT(name)(path, mode); }); \
   }
 FOPEN(fopen)
 FOPEN(fopen64)
 
-#define FREOPEN(name)                                                                            \
-  WRAP(FILE*, name, const char* path, const char* mode, FILE* stream) {                          \
-    closed(descriptor_of(stream));                                                               \
-    const auto next = [&] { return NEXT(name)(path, mode, stream); };                            \
-    return path == nullptr ? next() : opening(IoFunction::name, path, mode, next);               \
+#define FREOPEN(name) \
+  WRAP(FILE*, name, const char* path, const char* mode, FILE* stream) { \
+    closed(descriptor_of(stream)); \
+    const auto next = [&] { return NEXT(name)(path, mode, stream); }; \
+    return path == nullptr ? next() : opening(IoFunction::name, path, mode, next); \
   }
 FREOPEN(freopen)
 FREOPEN(freopen64)
 
 WRAP(FILE*, fdopen, int file, const char* mode) {
-  return about_file({.function = IoFunction::fdopen, .descriptor = file}, [&] { return NEXT(fdopen)(file, mode); });
+  return about_file({.function = IoFunction::fdopen, .descriptor = file},
+                    [&] { return NEXT(fdopen)(file, mode); });
 }
 
 WRAP(int, fclose, FILE* stream) {
@@ -105,47 +108,52 @@ WRAP(int, fclose, FILE* stream) {
   return result;
 }
 
-#define FREAD(name)                                                                                            \
-  WRAP(size_t, name, void* to, size_t size, size_t count, FILE* stream) {                                      \
-    return moving(IoFunction::name, stream, size* count, false,                                                \
-                  [&] { return NEXT(name)(to, size, count, stream); },                                         \
-                  [&](size_t items) { return static_cast<std::int64_t>(items * size); });                      \
+#define FREAD(name) \
+  WRAP(size_t, name, void* to, size_t size, size_t count, FILE* stream) { \
+    return moving( \
+        IoFunction::name, stream, size * count, false, [&] { return NEXT(name)(to, size, count, stream); }, \
+        [&](size_t items) { return static_cast<std::int64_t>(items * size); }); \
   }
 FREAD(fread)
 FREAD(fread_unlocked)
 
-#define FREAD_CHK(name)                                                                                        \
-  WRAP(size_t, name, void* to, size_t room, size_t size, size_t count, FILE* stream) {                         \
-    return moving(IoFunction::name, stream, size* count, false,                                                \
-                  [&] { return NEXT(name)(to, room, size, count, stream); },                                   \
-                  [&](size_t items) { return static_cast<std::int64_t>(items * size); });                      \
+#define FREAD_CHK(name) \
+  WRAP(size_t, name, void* to, size_t room, size_t size, size_t count, FILE* stream) { \
+    return moving( \
+        IoFunction::name, stream, size * count, false, \
+        [&] { return NEXT(name)(to, room, size, count, stream); }, \
+        [&](size_t items) { return static_cast<std::int64_t>(items * size); }); \
   }
 FREAD_CHK(__fread_chk)
 FREAD_CHK(__fread_unlocked_chk)
 
-#define FWRITE(name)                                                                                           \
-  WRAP(size_t, name, const void* from, size_t size, size_t count, FILE* stream) {                              \
-    return moving(IoFunction::name, stream, size* count, true,                                                 \
-                  [&] { return NEXT(name)(from, size, count, stream); },                                       \
-                  [&](size_t items) { return static_cast<std::int64_t>(items * size); });                      \
+#define FWRITE(name) \
+  WRAP(size_t, name, const void* from, size_t size, size_t count, FILE* stream) { \
+    return moving( \
+        IoFunction::name, stream, size * count, true, [&] { return NEXT(name)(from, size, count, stream); }, \
+        [&](size_t items) { return static_cast<std::int64_t>(items * size); }); \
   }
 FWRITE(fwrite)
 FWRITE(fwrite_unlocked)
 
 namespace {
-std::int64_t line_length(const char* line) { return line == nullptr ? -1 : static_cast<std::int64_t>(std::strlen(line)); }
+std::int64_t line_length(const char* line) {
+  return line == nullptr ? -1 : static_cast<std::int64_t>(std::strlen(line));
+}
 }  // namespace
 
-#define FGETS(name)                                                                                            \
-  WRAP(char*, name, char* to, int room, FILE* stream) {                                                        \
-    return moving(IoFunction::name, stream, static_cast<std::uint64_t>(room), false,                           \
-                  [&] { return NEXT(name)(to, room, stream); }, line_length);                                  \
+#define FGETS(name) \
+  WRAP(char*, name, char* to, int room, FILE* stream) { \
+    return moving( \
+        IoFunction::name, stream, static_cast<std::uint64_t>(room), false, \
+        [&] { return NEXT(name)(to, room, stream); }, line_length); \
   }
 FGETS(fgets)
 FGETS(fgets_unlocked)
 WRAP(char*, __fgets_chk, char* to, size_t space, int room, FILE* stream) {
-  return moving(IoFunction::__fgets_chk, stream, static_cast<std::uint64_t>(room), false,
-                [&] { return NEXT(__fgets_chk)(to, space, room, stream); }, line_length);
+  return moving(
+      IoFunction::__fgets_chk, stream, static_cast<std::uint64_t>(room), false,
+      [&] { return NEXT(__fgets_chk)(to, space, room, stream); }, line_length);
 }
 
 namespace {
@@ -153,58 +161,64 @@ std::int64_t same(std::int64_t bytes) { return bytes; }
 }  // namespace
 
 WRAP(ssize_t, getline, char** line, size_t* room, FILE* stream) {
-  return moving(IoFunction::getline, stream, 0, false, [&] { return NEXT(getline)(line, room, stream); }, same);
+  return moving(
+      IoFunction::getline, stream, 0, false, [&] { return NEXT(getline)(line, room, stream); }, same);
 }
-#define GETDELIM(name)                                                                                         \
-  WRAP(ssize_t, name, char** line, size_t* room, int end, FILE* stream) {                                      \
-    return moving(IoFunction::name, stream, 0, false, [&] { return NEXT(name)(line, room, end, stream); }, same); \
+#define GETDELIM(name) \
+  WRAP(ssize_t, name, char** line, size_t* room, int end, FILE* stream) { \
+    return moving( \
+        IoFunction::name, stream, 0, false, [&] { return NEXT(name)(line, room, end, stream); }, same); \
   }
 GETDELIM(getdelim)
 GETDELIM(__getdelim)
 
-#define FPUTS(name)                                                                                            \
-  WRAP(int, name, const char* text, FILE* stream) {                                                            \
-    const std::uint64_t length = is_off() ? 0 : std::strlen(text);                                             \
-    return moving(IoFunction::name, stream, length, true, [&] { return NEXT(name)(text, stream); },            \
-                  [&](int result) { return result < 0 ? -1 : static_cast<std::int64_t>(length); });            \
+#define FPUTS(name) \
+  WRAP(int, name, const char* text, FILE* stream) { \
+    const std::uint64_t length = is_off() ? 0 : std::strlen(text); \
+    return moving( \
+        IoFunction::name, stream, length, true, [&] { return NEXT(name)(text, stream); }, \
+        [&](int result) { return result < 0 ? -1 : static_cast<std::int64_t>(length); }); \
   }
 FPUTS(fputs)
 FPUTS(fputs_unlocked)
 
 WRAP(int, vfprintf, FILE* stream, const char* format, std::va_list values) {
-  return moving(IoFunction::vfprintf, stream, 0, true, [&] { return NEXT(vfprintf)(stream, format, values); }, same);
+  return moving(
+      IoFunction::vfprintf, stream, 0, true, [&] { return NEXT(vfprintf)(stream, format, values); }, same);
 }
 WRAP(int, __vfprintf_chk, FILE* stream, int flag, const char* format, std::va_list values) {
-  return moving(IoFunction::__vfprintf_chk, stream, 0, true,
-                [&] { return NEXT(__vfprintf_chk)(stream, flag, format, values); }, same);
+  return moving(
+      IoFunction::__vfprintf_chk, stream, 0, true,
+      [&] { return NEXT(__vfprintf_chk)(stream, flag, format, values); }, same);
 }
 WRAP(int, fprintf, FILE* stream, const char* format, ...) {
   std::va_list values;
   va_start(values, format);
-  const int result = moving(IoFunction::fprintf, stream, 0, true,
-                            [&] { return NEXT(vfprintf)(stream, format, values); }, same);
+  const int result = moving(
+      IoFunction::fprintf, stream, 0, true, [&] { return NEXT(vfprintf)(stream, format, values); }, same);
   va_end(values);
   return result;
 }
 WRAP(int, __fprintf_chk, FILE* stream, int flag, const char* format, ...) {
   std::va_list values;
   va_start(values, format);
-  const int result = moving(IoFunction::__fprintf_chk, stream, 0, true,
-                            [&] { return NEXT(__vfprintf_chk)(stream, flag, format, values); }, same);
+  const int result = moving(
+      IoFunction::__fprintf_chk, stream, 0, true,
+      [&] { return NEXT(__vfprintf_chk)(stream, flag, format, values); }, same);
   va_end(values);
   return result;
 }
 
-#define FSEEK(name, Offset)                                                                                    \
-  WRAP(int, name, FILE* stream, Offset to, int whence) {                                                       \
-    return seeking(IoFunction::name, stream, whence, [&] { return NEXT(name)(stream, to, whence); });          \
+#define FSEEK(name, Offset) \
+  WRAP(int, name, FILE* stream, Offset to, int whence) { \
+    return seeking(IoFunction::name, stream, whence, [&] { return NEXT(name)(stream, to, whence); }); \
   }
 FSEEK(fseek, long)
 FSEEK(fseeko, off64_t)
 FSEEK(fseeko64, off64_t)
-#define FSETPOS(name)                                                                                          \
-  WRAP(int, name, FILE* stream, const fpos_t* to) {                                                            \
-    return seeking(IoFunction::name, stream, SEEK_SET, [&] { return NEXT(name)(stream, to); });                \
+#define FSETPOS(name) \
+  WRAP(int, name, FILE* stream, const fpos_t* to) { \
+    return seeking(IoFunction::name, stream, SEEK_SET, [&] { return NEXT(name)(stream, to); }); \
   }
 FSETPOS(fsetpos)
 FSETPOS(fsetpos64)
@@ -215,15 +229,15 @@ WRAP(void, rewind, FILE* stream) {
   });
 }
 
-#define FTELL(Offset, name)                                                                                    \
-  WRAP(Offset, name, FILE* stream) {                                                                           \
-    File* file = is_off() ? nullptr : traced(descriptor_of(stream));                                           \
-    if (file == nullptr) return NEXT(name)(stream);                                                            \
-    Call call{.function = IoFunction::name, .descriptor = descriptor_of(stream)};                              \
-    const Offset at = measured(call, [&] { return NEXT(name)(stream); });                                      \
-    call.offset = at;                                                                                          \
-    tell(call, file);                                                                                          \
-    return at;                                                                                                 \
+#define FTELL(Offset, name) \
+  WRAP(Offset, name, FILE* stream) { \
+    File* file = is_off() ? nullptr : traced(descriptor_of(stream)); \
+    if (file == nullptr) return NEXT(name)(stream); \
+    Call call{.function = IoFunction::name, .descriptor = descriptor_of(stream)}; \
+    const Offset at = measured(call, [&] { return NEXT(name)(stream); }); \
+    call.offset = at; \
+    tell(call, file); \
+    return at; \
   }
 FTELL(long, ftell)
 FTELL(off64_t, ftello)

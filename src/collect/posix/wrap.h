@@ -1,17 +1,18 @@
-// How a function of libc is replaced: `WRAP(int, fsync, int file) { ... NEXT(fsync)(file) ... }`. The function has
-// another name here, so that no header's declaration of it has to be repeated.
+// How a function of libc is replaced: `WRAP(int, fsync, int file) { ... NEXT(fsync)(file) ... }`. The
+// function has another name here, so that no header's declaration of it has to be repeated.
 #pragma once
 
 #include <atomic>
 
 #include "record/io/functions.h"
 
-#define WRAP(Result, name, ...)                                                                  \
+#define WRAP(Result, name, ...) \
   extern "C" __attribute__((visibility("default"))) Result wrap_##name(__VA_ARGS__) asm(#name); \
   Result wrap_##name(__VA_ARGS__)
 
 /// The function that the program would have called without us.
-#define NEXT(name) ::stepscope::collect::posix::next<::stepscope::record::IoFunction::name, decltype(wrap_##name)>(#name)
+#define NEXT(name) \
+  ::stepscope::collect::posix::next<::stepscope::record::IoFunction::name, decltype(wrap_##name)>(#name)
 
 namespace stepscope::collect::posix {
 

@@ -17,9 +17,9 @@ struct IoCall : Record {
   std::uint32_t duration;  ///< ticks
   std::uint32_t file;      ///< number; 0: not known
   std::int32_t descriptor;
-  std::int64_t offset;   ///< in the file, where the call began; kUnknownOffset
-  std::uint32_t size;    ///< bytes asked for
-  std::int32_t result;   ///< as returned; of stdio calls: bytes
+  std::int64_t offset;  ///< in the file, where the call began; kUnknownOffset
+  std::uint32_t size;   ///< bytes asked for
+  std::int32_t result;  ///< as returned; of stdio calls: bytes
 };
 static_assert(sizeof(IoCall) == 40);
 

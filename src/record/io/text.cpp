@@ -22,14 +22,16 @@ struct Told {
 
 bool read(Told& told, Type type, std::uint64_t clock, std::span<const char> bytes) {
   if (IoCall call; type == Type::io_call && copy_to(call, bytes)) {
-    told = {clock + call.begin, clock + call.begin + call.duration, call.file, call.descriptor, call.offset, call.size,
+    told = {clock + call.begin, clock + call.begin + call.duration,
+            call.file,          call.descriptor,
+            call.offset,        call.size,
             call.result};
     return true;
   }
   LongIoCall call;
   if (type != Type::long_io_call || !copy_to(call, bytes)) return false;
-  told = {call.begin, call.end, call.file, call.descriptor, call.offset, call.size, call.result, call.other, call.detail,
-          true};
+  told = {call.begin, call.end,    call.file,  call.descriptor, call.offset,
+          call.size,  call.result, call.other, call.detail,     true};
   return true;
 }
 

@@ -1,0 +1,133 @@
+#include "cli/record_io.h"
+
+#include <elf.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <system_error>
+
+namespace stepscope::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kLibrary = "libstepscope_io.so";
+
+/// Beside the program in a build folder, in lib after an installation, in the Python package after pip.
+Result<fs::path> library() {
+  std::error_code error;
+  const fs::path own = fs::read_symlink("/proc/self/exe", error).parent_path(), lib = own.parent_path();
+  std::vector<fs::path> tried = {own / kLibrary};
+  for (const char* name : {"lib", "lib64"}) {
+    tried.push_back(lib / name / kLibrary);
+    for (fs::directory_iterator it(lib / name, error), end; !error && it != end; it.increment(error))
+      if (it->path().filename().string().starts_with("python"))
+        for (const char* packages : {"site-packages", "dist-packages"})
+          tried.push_back(it->path() / packages / "stepscope" / kLibrary);
+      else if (fs::exists(it->path() / kLibrary, error))
+        tried.push_back(it->path() / kLibrary);
+  }
+  for (const fs::path& path : tried)
+    if (fs::exists(path, error)) return path;
+  return Error{"is not beside this program, so I/O cannot be recorded; install stepscope again", kLibrary};
+}
+
+/// The file that the shell would start.
+fs::path found(const std::string& program) {
+  if (program.find('/') != std::string::npos) return program;
+  const char* path = std::getenv("PATH");
+  for (std::string_view rest = path == nullptr ? "" : path; !rest.empty();) {
+    const std::string_view folder = rest.substr(0, rest.find(':'));
+    if (const fs::path file = fs::path(folder) / program; ::access(file.c_str(), X_OK) == 0) return file;
+    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
+  }
+  return program;
+}
+
+/// Why nothing can be preloaded into the program; "" if it can, or if it is a script.
+std::string unreachable(const fs::path& program) {
+  struct stat what{};
+  if (::stat(program.c_str(), &what) == 0 && (what.st_mode & (S_ISUID | S_ISGID)) != 0)
+    return "runs with its owner's rights (setuid), and the system preloads nothing into such programs";
+  std::ifstream file(program, std::ios::binary);
+  Elf64_Ehdr head{};
+  if (!file.read(reinterpret_cast<char*>(&head), sizeof head) ||
+      std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
+      head.e_phentsize != sizeof(Elf64_Phdr) || head.e_phnum > 256)
+    return "";
+  file.seekg(static_cast<std::streamoff>(head.e_phoff));
+  for (int i = 0; i < head.e_phnum; ++i) {
+    Elf64_Phdr part{};
+    if (!file.read(reinterpret_cast<char*>(&part), sizeof part) || part.p_type == PT_INTERP) return "";
+  }
+  return "is linked statically, so nothing can be preloaded into it";
+}
+
+/// The variable's value followed or preceded by ours.
+std::string joined(const char* name, const std::string& first, char separator, const std::string& last) {
+  const char* before = std::getenv(name);
+  std::string value = first;
+  if (before != nullptr && *before != '\0')
+    value += (value.empty() ? "" : std::string(1, separator)) + before;
+  if (!last.empty()) value += (value.empty() ? "" : std::string(1, separator)) + last;
+  return fmt::format("{}={}", name, value);
+}
+
+/// Colon-separated absolute paths.
+std::string absolute_paths(const std::string& list) {
+  std::string out;
+  std::error_code error;
+  for (std::size_t at = 0; at < list.size();) {
+    const std::size_t end = std::min(list.find(':', at), list.size());
+    if (end > at)
+      out += (out.empty() ? "" : ":") +
+             fs::absolute(list.substr(at, end - at), error).lexically_normal().string();
+    at = end + 1;
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> io_environment(const Call& call, const fs::path& folder) {
+  std::vector<std::string> all;
+  if (!call.params.flag("io")) return all;
+  const auto preloaded = library();
+  if (!preloaded) return preloaded.error();
+  if (const std::string why = unreachable(found(call.program[0])); !why.empty())
+    return Error{why + "; record it without --io", call.program[0]};
+  all.push_back(joined("LD_PRELOAD", preloaded->string(), ':', ""));
+  all.push_back("STEPSCOPE_IO=" + folder.string());
+  // A program with AddressSanitizer refuses to start after a library that it does not know.
+  all.push_back(joined("ASAN_OPTIONS", "", ':', "verify_asan_link_order=0"));
+  if (call.params.has("io-include"))
+    all.push_back("STEPSCOPE_IO_INCLUDE=" + absolute_paths(std::string(call.params.text("io-include"))));
+  if (call.params.has("io-exclude"))
+    all.push_back("STEPSCOPE_IO_EXCLUDE=" + absolute_paths(std::string(call.params.text("io-exclude"))));
+  if (call.params.has("megabytes"))
+    all.push_back("STEPSCOPE_IO_MEGABYTES=" + std::string(call.params.text("megabytes")));
+  return all;
+}
+
+std::vector<std::string> io_troubles(const fs::path& folder) {
+  std::set<std::string> told;
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+    if (it->path().filename().string().starts_with("not-recorded-")) files.push_back(it->path());
+  for (const fs::path& path : files) {
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) told.insert(line);
+    fs::remove(path, error);
+  }
+  return {told.begin(), told.end()};
+}
+
+}  // namespace stepscope::cli
