@@ -13,6 +13,7 @@
   ENTRY(idle, devices, "how busy each device was, and how full when busy") \
   ENTRY(step, phases, "data, forward, backward, optimizer: which takes the time") \
   ENTRY(step, input_wait, "each step's wait for data, and the device's idle time in it") \
+  ENTRY(step, io, "file I/O: which files, how fast, and what waited for it") \
   ENTRY(idle, synchronizations, "calls that wait for the device: from where, at what cost") \
   ENTRY(idle, launches, "how far the host runs ahead, and what launching costs") \
   ENTRY(step, host_time, "what the main thread of a program without a device does") \

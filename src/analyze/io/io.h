@@ -1,0 +1,143 @@
+// The file I/O of a program: what it cost, on which files, by which processes, and how much of it compute hides.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyze/io/io_facts.h"
+#include "report/sheet.h"
+
+namespace stepscope::analyze {
+
+/// All I/O of a rank. Times in ns within the window, counted once where calls overlap.
+struct IoOverlap {
+  std::int64_t rank = -1;
+  std::int64_t calls = 0, processes = 0, files = 0;
+  std::int64_t read = 0, written = 0;  ///< bytes
+  std::int64_t window = 0;
+  std::int64_t io = 0;               ///< at least one call is open
+  std::int64_t main_io = 0;          ///< at least one call of the main process is open
+  std::int64_t compute = report::kNoInt;
+  std::int64_t both = report::kNoInt;          ///< I/O that compute hides
+  std::int64_t exposed_io = report::kNoInt;    ///< I/O without compute
+  std::int64_t exposed_main = report::kNoInt;  ///< the same of the main process
+};
+
+/// Calls of one kind. `time`: the sum of their lengths, ns, also where they overlap.
+struct IoOfKind {
+  std::int64_t rank;
+  derive::IoKind kind;
+  std::int64_t calls, failed, time, bytes;
+  std::int64_t median, p95, longest;  ///< ns
+};
+
+/// One file. Times are sums, ns.
+struct IoFile {
+  std::int64_t rank;
+  std::string file;
+  std::int64_t calls = 0, opens = 0, time = 0;
+  std::int64_t reads = 0, read = 0, writes = 0, written = 0;  ///< calls and bytes
+  std::int64_t small = 0;                                     ///< reads and writes below kSmallBytes
+  std::int64_t placed = 0;    ///< reads and writes whose offset is recorded, without the first of each descriptor
+  std::int64_t in_order = 0;  ///< of them, those that begin where the one before on the descriptor ended
+  std::int64_t seeks = 0;
+  std::int64_t distinct = report::kNoInt;  ///< bytes of the file that were read at least once
+  std::int64_t stored = 0;                 ///< reads that the page cache did not answer, see is_from_storage()
+  std::int64_t failed = 0;
+};
+inline constexpr std::int64_t kSmallBytes = 65'536;
+
+/// A process. `time`: covered by its calls, ns.
+struct IoProcess {
+  std::int64_t rank;
+  std::string process;
+  std::int64_t threads, calls, files, read, written, time;
+  double share;  ///< of the window
+};
+
+/// Reads or writes of a size class.
+struct IoSize {
+  std::int64_t rank;
+  bool writes;
+  std::int64_t least, below;  ///< bytes asked for, below: kNoInt for the last class
+  std::int64_t calls, bytes, time;
+};
+
+/// Reads and writes by how long they took: the page cache and storage are populations of their own.
+struct IoLatency {
+  std::int64_t rank;
+  std::int64_t least;  ///< ns, a power of 2; up to twice that
+  std::int64_t reads, writes, time;
+};
+
+/// What called: the innermost operator, Python function or range around the calls. `time` is a sum.
+struct IoCaller {
+  std::int64_t rank;
+  std::string caller;
+  std::string_view layer;  ///< "operator", "Python", "range"; "" if nothing is recorded around the call
+  std::int64_t calls, time, bytes;
+};
+
+/// A wait for a batch, and the I/O of whoever made it: a worker's while it fetched the batch, or the waiting thread's
+/// own. Times in ns.
+struct LateBatch {
+  std::int64_t rank;
+  std::int64_t step;  ///< kNoInt outside all steps
+  std::int64_t start, wait;
+  std::int64_t exposed;                  ///< of the wait: no device works; kNoInt without a device
+  std::string worker{};                  ///< "" if the waiting thread loads, or if it is not recorded who did
+  std::int64_t load = report::kNoInt;    ///< length of the fetch; kNoInt: not recorded
+  std::int64_t io = 0;                   ///< of the fetch, covered by its calls
+  std::int64_t calls = 0, files = 0, read = 0;
+  std::int64_t metadata = 0;             ///< calls about names: open, close, stat, directories
+  std::string slowest{};                 ///< file with most of `io`
+  std::int64_t slowest_time = 0;
+};
+
+/// A file that the main process wrote, from its opening to its closing; at least kSavedBytes. Times in ns.
+struct SavedFile {
+  std::int64_t rank;
+  std::int64_t step;  ///< in which it began; kNoInt outside all steps
+  std::int64_t start;
+  std::string file;
+  std::int64_t written, calls;
+  std::int64_t stall;    ///< covered by the main thread's calls on the file
+  std::int64_t sync;     ///< of that, in fsync and its like
+  std::int64_t exposed;  ///< of the stall: no device works; kNoInt without a device
+};
+inline constexpr std::int64_t kSavedBytes = 1 << 20;
+
+/// A part of the window.
+struct IoMoment {
+  std::int64_t rank;
+  std::int64_t start, length;  ///< ns from the first event
+  std::int64_t calls;          ///< that begin in it
+  std::int64_t read, written;  ///< bytes, by the end of their call
+  double busy;                 ///< share of it in which at least one call is open
+};
+
+struct Io {
+  std::vector<IoOverlap> overlap;
+  std::vector<IoOfKind> kinds;       ///< by rank, most time first
+  std::vector<IoFile> files;         ///< by rank, most time first
+  std::vector<IoProcess> processes;  ///< by rank, most time first
+  std::vector<IoSize> sizes;
+  std::vector<IoLatency> latencies;
+  std::vector<IoCaller> callers;     ///< by rank, most time first
+  std::vector<IoMoment> moments;
+  std::vector<LateBatch> batches;  ///< by rank, longest wait first
+  std::vector<SavedFile> saved;    ///< by rank, by start
+  std::vector<std::string> notes;
+};
+const Io& io_answer(const Derived& derived);
+
+/// Adds one rank's rows; each is in a file of its own.
+void add_io_overlap(Io& of, const trace::Rank& rank, const RankIo& io);
+void add_io_kinds(Io& of, const trace::Rank& rank, const RankIo& io);
+void add_io_files(Io& of, const trace::Trace& trace, const trace::Rank& rank, const RankIo& io);
+void add_io_sizes(Io& of, const trace::Rank& rank, const RankIo& io);
+void add_io_callers(Io& of, const trace::Trace& trace, const trace::Rank& rank, const RankIo& io);
+void add_late_batches(Io& of, const Derived& derived, const trace::Rank& rank, const RankIo& io);
+void add_saved_files(Io& of, const trace::Trace& trace, const trace::Rank& rank, const RankIo& io);
+
+}  // namespace stepscope::analyze

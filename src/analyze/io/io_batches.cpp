@@ -1,0 +1,178 @@
+// Which I/O made a batch late: from the wait along the flow arrow to the worker that made it.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "analyze/io/io.h"
+#include "derive/flow_events.h"
+#include "derive/idle/loading.h"
+#include "report/statistics.h"
+
+namespace stepscope::analyze {
+namespace {
+
+using derive::IoCall;
+using report::kNoInt;
+using timeline::Interval;
+using timeline::IntervalSet;
+using timeline::MeasuredSet;
+using trace::kNoRow;
+using trace::Row;
+
+constexpr std::string_view kFetch = "DataLoader.fetch";
+
+/// The fetch of a batch by the wait that took it.
+std::map<Row, Row> fetches_of(const trace::Trace& trace, const trace::Rank& rank, const std::vector<Row>& waits) {
+  const trace::EventTable& e = rank.events;
+  const derive::FlowEvents flows = derive::flow_events(rank);
+  const std::set<Row> waiting(waits.begin(), waits.end());
+  const auto above = [&](Row row, auto is) {
+    while (row != kNoRow && !is(row)) row = e.parent[row];
+    return row;
+  };
+  std::map<Row, Row> fetches;
+  for (std::size_t flow = 0; flow < flows.from.size(); ++flow) {
+    if (flows.from[flow] == kNoRow || flows.to[flow] == kNoRow) continue;
+    const Row wait = above(flows.to[flow], [&](Row row) { return waiting.contains(row); });
+    const Row fetch = above(flows.from[flow], [&](Row row) { return trace.text(e.name[row]) == kFetch; });
+    if (wait != kNoRow && fetch != kNoRow && rank.tracks[e.track[wait]].pid != rank.tracks[e.track[fetch]].pid)
+      fetches[wait] = fetch;
+  }
+  return fetches;
+}
+
+/// Calls by process, in order of begin.
+class ByProcess {
+ public:
+  ByProcess(const trace::Rank& rank, const RankIo& io) : rank_(rank) {
+    for (const IoCall& call : io.calls) calls_[rank.tracks[rank.events.track[call.row]].pid].push_back(&call);
+    for (auto& [pid, calls] : calls_)
+      std::stable_sort(calls.begin(), calls.end(), [&](const IoCall* a, const IoCall* b) {
+        return rank.events.start[a->row] < rank.events.start[b->row];
+      });
+  }
+
+  /// Calls use(call) for each call of the process that begins in the span.
+  template <class Use>
+  void in(const std::string& pid, Interval span, Use use) const {
+    const auto found = calls_.find(pid);
+    if (found == calls_.end()) return;
+    const auto& calls = found->second;
+    auto at = std::lower_bound(calls.begin(), calls.end(), span.begin, [&](const IoCall* call, timeline::Time time) {
+      return rank_.events.start[call->row] < time;
+    });
+    for (; at != calls.end() && rank_.events.start[(*at)->row] < span.end; ++at) use(**at);
+  }
+
+ private:
+  const trace::Rank& rank_;
+  std::unordered_map<std::string, std::vector<const IoCall*>> calls_;
+};
+
+void add_io_in(LateBatch& batch, const trace::Trace& trace, const trace::Rank& rank, const ByProcess& calls,
+               const std::string& pid, Interval load) {
+  Column<Interval> spans;
+  std::map<trace::StringId, std::int64_t> files;
+  calls.in(pid, load, [&](const IoCall& call) {
+    spans.push_back(span_of(rank, call));
+    ++batch.calls;
+    batch.metadata += derive::is_metadata(call.kind);
+    if (call.kind == derive::IoKind::read) report::add_to(batch.read, call.bytes);
+    if (call.file != trace::kEmptyString) report::add_to(files[call.file], rank.events.duration(call.row));
+  });
+  batch.io = IntervalSet::of(std::move(spans)).length_in(load);
+  batch.files = std::ssize(files);
+  const auto slowest = std::max_element(files.begin(), files.end(),
+                                        [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (slowest == files.end()) return;
+  batch.slowest = trace.text(slowest->first);
+  batch.slowest_time = slowest->second;
+}
+
+std::int64_t step_of(const trace::Rank& rank, Row row) {
+  const std::int32_t step = rank.events.step[row];
+  return step < 0 || !rank.steps[static_cast<std::size_t>(step)].counts()
+             ? kNoInt
+             : rank.steps[static_cast<std::size_t>(step)].number;
+}
+
+}  // namespace
+
+void add_late_batches(Io& of, const Derived& derived, const trace::Rank& rank, const RankIo& io) {
+  const trace::Trace& trace = derived.trace();
+  const trace::EventTable& e = rank.events;
+  const std::vector<Row> waits = derive::loading_rows(trace, rank);
+  if (waits.empty()) return;
+  const std::map<Row, Row> fetches = fetches_of(trace, rank, waits);
+  const ByProcess calls(rank, io);
+  const MeasuredSet busy(io.has_device ? io.compute : IntervalSet{});
+  const std::int64_t origin = origin_of(rank);
+  const auto first = std::ssize(of.batches);
+  for (const Row row : waits) {
+    if (!derived.choice().includes(rank, row)) continue;
+    const Interval span{e.start[row], e.end[row]};
+    LateBatch batch{.rank = rank.rank,
+                    .step = step_of(rank, row),
+                    .start = span.begin - origin,
+                    .wait = span.length(),
+                    .exposed = io.has_device ? span.length() - busy.length_in(span) : kNoInt};
+    const auto found = fetches.find(row);
+    const Row load = found == fetches.end() ? row : found->second;
+    const trace::Track& maker = rank.tracks[e.track[load]];
+    const bool is_own = found == fetches.end();
+    if (!is_own) {
+      batch.worker = process_of(maker);
+      batch.load = e.duration(load);
+    }
+    add_io_in(batch, trace, rank, calls, maker.pid, {e.start[load], e.end[load]});
+    if (is_own && batch.calls > 0) batch.load = span.length();
+    of.batches.push_back(std::move(batch));
+  }
+  std::stable_sort(of.batches.begin() + first, of.batches.end(),
+                   [](const LateBatch& a, const LateBatch& b) { return a.wait > b.wait; });
+}
+
+void add_saved_files(Io& of, const trace::Trace& trace, const trace::Rank& rank, const RankIo& io) {
+  const trace::EventTable& e = rank.events;
+  struct Episode {
+    SavedFile saved{};
+    Column<Interval> spans, syncs;
+    bool open = false;
+  };
+  std::map<std::pair<trace::StringId, trace::TrackId>, Episode> episodes;
+  const MeasuredSet busy(io.has_device ? io.compute : IntervalSet{});
+  const std::int64_t origin = origin_of(rank);
+  const auto first = std::ssize(of.saved);
+  const auto close = [&](trace::StringId file, Episode& episode) {
+    if (episode.saved.written >= kSavedBytes) {
+      const IntervalSet stall = IntervalSet::of(std::move(episode.spans));
+      episode.saved.file = trace.text(file);
+      episode.saved.stall = stall.length();
+      episode.saved.sync = IntervalSet::of(std::move(episode.syncs)).length();
+      episode.saved.exposed = kNoInt;
+      if (io.has_device) episode.saved.exposed = subtract(stall, busy.set()).length();
+      of.saved.push_back(std::move(episode.saved));
+    }
+    episode = {};
+  };
+  for (const IoCall& call : io.calls) {
+    const trace::TrackId track = e.track[call.row];
+    if (call.file == trace::kEmptyString || rank.tracks[track].pid != io.main_process) continue;
+    Episode& episode = episodes[{call.file, track}];
+    if (call.kind == derive::IoKind::open) close(call.file, episode);
+    if (!episode.open)
+      episode.saved = {rank.rank, step_of(rank, call.row), e.start[call.row] - origin, "", 0, 0, 0, 0, kNoInt};
+    episode.open = true;
+    ++episode.saved.calls;
+    if (call.kind == derive::IoKind::write) report::add_to(episode.saved.written, call.bytes);
+    episode.spans.push_back(span_of(rank, call));
+    if (call.kind == derive::IoKind::sync) episode.syncs.push_back(span_of(rank, call));
+    if (call.kind == derive::IoKind::close) close(call.file, episode);
+  }
+  for (auto& [key, episode] : episodes) close(key.first, episode);
+  std::stable_sort(of.saved.begin() + first, of.saved.end(),
+                   [](const SavedFile& a, const SavedFile& b) { return a.start < b.start; });
+}
+
+}  // namespace stepscope::analyze

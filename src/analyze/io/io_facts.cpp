@@ -1,0 +1,70 @@
+#include "analyze/io/io_facts.h"
+
+#include <algorithm>
+
+#include "derive/thread_role.h"
+
+namespace stepscope::analyze {
+namespace {
+
+using timeline::Interval;
+using timeline::IntervalSet;
+using trace::Kind;
+using trace::Row;
+
+std::string main_process_of(const trace::Trace& trace, const trace::Rank& rank) {
+  const auto roles = derive::thread_roles(trace, rank);
+  for (std::size_t track = 0; track < roles.size(); ++track)
+    if (roles[track] == derive::ThreadRole::main) return rank.tracks[track].pid;
+  return "";
+}
+
+IntervalSet operators_of(const trace::Rank& rank, const std::string& process) {
+  Column<Interval> spans;
+  const trace::EventTable& e = rank.events;
+  for (const Row row : rank.host_rows())
+    if (e.kind[row] == Kind::op && rank.tracks[e.track[row]].pid == process)
+      spans.push_back({e.start[row], e.end[row]});
+  return IntervalSet::of(std::move(spans));
+}
+
+RankIo made(const Derived& derived, const trace::Rank& rank) {
+  RankIo of;
+  of.calls = derive::io_calls(derived.trace(), rank);
+  const StepChoice& choice = derived.choice();
+  of.window = window_of(rank, choice);
+  if (!choice.all())
+    std::erase_if(of.calls, [&](const derive::IoCall& call) {
+      return rank.events.start[call.row] < of.window.begin || rank.events.end[call.row] > of.window.end;
+    });
+  if (of.calls.empty()) return of;
+  of.main_process = main_process_of(derived.trace(), rank);
+  of.compute = derive::busy_time(derived.busy(rank));
+  of.has_device = !of.compute.empty();
+  if (!of.has_device) of.compute = operators_of(rank, of.main_process);
+  of.has_compute = !of.compute.empty();
+  return of;
+}
+
+}  // namespace
+
+const RankIo& io_of(const Derived& derived, const trace::Rank& rank) {
+  const auto number = static_cast<int>(&rank - derived.trace().ranks.data());
+  return derived.kept<RankIo>(number, [&] { return made(derived, rank); });
+}
+
+bool has_io(const Derived& derived, std::vector<std::string>& notes) {
+  for (const trace::Rank& rank : derived.trace().ranks)
+    if (!io_of(derived, rank).empty()) return true;
+  notes.emplace_back(
+      derived.choice().all()
+          ? "No file I/O is recorded. `stepscope record --io -- python train.py` records it; DFTracer's files have it, too."
+          : "No file I/O is recorded in these steps.");
+  return false;
+}
+
+std::string process_of(const trace::Track& track) {
+  return track.process.empty() ? track.pid : track.process + " (" + track.pid + ")";
+}
+
+}  // namespace stepscope::analyze

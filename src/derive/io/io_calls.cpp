@@ -1,0 +1,166 @@
+#include "derive/io/io_calls.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace stepscope::derive {
+namespace {
+
+using trace::Row;
+
+struct Function {
+  std::string_view name;
+  IoKind kind;
+};
+
+/// Without the affixes that libc gives to variants; sorted.
+constexpr Function kFunctions[] = {
+    {"access", IoKind::stat},        {"chdir", IoKind::stat},          {"chmod", IoKind::change},
+    {"chown", IoKind::change},       {"clearerr", IoKind::other},      {"close", IoKind::close},
+    {"closedir", IoKind::list},      {"copy_file_range", IoKind::read}, {"creat", IoKind::open},
+    {"euidaccess", IoKind::stat},    {"faccessat", IoKind::stat},      {"fallocate", IoKind::change},
+    {"fchdir", IoKind::stat},        {"fchmod", IoKind::change},       {"fchmodat", IoKind::change},
+    {"fchown", IoKind::change},      {"fchownat", IoKind::change},     {"fclose", IoKind::close},
+    {"fdatasync", IoKind::sync},     {"fdopen", IoKind::open},         {"fdopendir", IoKind::list},
+    {"fflush", IoKind::sync},        {"fgetc", IoKind::read},          {"fgets", IoKind::read},
+    {"fopen", IoKind::open},         {"fprintf", IoKind::write},       {"fputc", IoKind::write},
+    {"fputs", IoKind::write},        {"fread", IoKind::read},          {"freopen", IoKind::open},
+    {"fseek", IoKind::seek},         {"fseeko", IoKind::seek},         {"fsetpos", IoKind::seek},
+    {"fstat", IoKind::stat},         {"fstatat", IoKind::stat},        {"fsync", IoKind::sync},
+    {"ftell", IoKind::seek},         {"ftello", IoKind::seek},         {"ftruncate", IoKind::change},
+    {"futimens", IoKind::change},    {"fwrite", IoKind::write},        {"fxstat", IoKind::stat},
+    {"fxstatat", IoKind::stat},      {"getdelim", IoKind::read},       {"getline", IoKind::read},
+    {"lchown", IoKind::change},      {"link", IoKind::change},         {"linkat", IoKind::change},
+    {"lseek", IoKind::seek},         {"lstat", IoKind::stat},          {"lxstat", IoKind::stat},
+    {"mkdir", IoKind::change},       {"mkdirat", IoKind::change},      {"mkfifo", IoKind::change},
+    {"mknod", IoKind::change},       {"mmap", IoKind::map},            {"msync", IoKind::sync},
+    {"munmap", IoKind::map},         {"open", IoKind::open},           {"openat", IoKind::open},
+    {"opendir", IoKind::list},       {"posix_fallocate", IoKind::change}, {"pread", IoKind::read},
+    {"preadv", IoKind::read},        {"preadv2", IoKind::read},        {"pwrite", IoKind::write},
+    {"pwritev", IoKind::write},      {"pwritev2", IoKind::write},      {"read", IoKind::read},
+    {"readdir", IoKind::list},       {"readlink", IoKind::stat},       {"readlinkat", IoKind::stat},
+    {"readv", IoKind::read},         {"realpath", IoKind::stat},       {"remove", IoKind::change},
+    {"rename", IoKind::change},      {"renameat", IoKind::change},     {"renameat2", IoKind::change},
+    {"rewind", IoKind::seek},        {"rewinddir", IoKind::list},      {"rmdir", IoKind::change},
+    {"scandir", IoKind::list},       {"sendfile", IoKind::read},       {"splice", IoKind::read},
+    {"stat", IoKind::stat},          {"statfs", IoKind::stat},         {"statvfs", IoKind::stat},
+    {"statx", IoKind::stat},         {"symlink", IoKind::change},      {"symlinkat", IoKind::change},
+    {"sync_file_range", IoKind::sync}, {"syncfs", IoKind::sync},       {"truncate", IoKind::change},
+    {"unlink", IoKind::change},      {"unlinkat", IoKind::change},     {"utime", IoKind::change},
+    {"utimensat", IoKind::change},   {"utimes", IoKind::change},       {"vfprintf", IoKind::write},
+    {"write", IoKind::write},        {"writev", IoKind::write},        {"xmknod", IoKind::change},
+    {"xstat", IoKind::stat},
+};
+
+std::string_view without(std::string_view name, std::string_view ending) {
+  return name.ends_with(ending) ? name.substr(0, name.size() - ending.size()) : name;
+}
+
+/// "__pread64_chk" → "pread", "preadv64v2" → "preadv2".
+std::string_view plain(std::string_view name) {
+  while (name.starts_with('_')) name.remove_prefix(1);
+  for (const std::string_view ending : {"_chk", "_unlocked", "_2"}) name = without(name, ending);
+  if (name == "preadv64v2") return "preadv2";
+  if (name == "pwritev64v2") return "pwritev2";
+  return without(name, "64");
+}
+
+/// Requests that are submitted and answered later say in `opcode` what they ask for.
+IoKind kind_of_request(std::string_view function, std::int64_t opcode) {
+  if (function == "io_submit") {  // IOCB_CMD_…: PREAD, PWRITE, FSYNC, FDSYNC, …, PREADV, PWRITEV
+    constexpr IoKind kKinds[] = {IoKind::read,  IoKind::write, IoKind::sync, IoKind::sync, IoKind::other,
+                                 IoKind::other, IoKind::other, IoKind::read, IoKind::write};
+    return opcode >= 0 && opcode < std::ssize(kKinds) ? kKinds[opcode] : IoKind::other;
+  }
+  switch (opcode) {  // IORING_OP_…
+    case 1:          // READV
+    case 4:          // READ_FIXED
+    case 22:         // READ
+      return IoKind::read;
+    case 2:   // WRITEV
+    case 5:   // WRITE_FIXED
+    case 23:  // WRITE
+      return IoKind::write;
+    case 3:  // FSYNC
+      return IoKind::sync;
+    default:
+      return IoKind::other;
+  }
+}
+
+bool is_request(std::string_view function) {
+  return function == "io_submit" || function.starts_with("io_uring_submit");
+}
+
+class Reader {
+ public:
+  Reader(const trace::Trace& trace, const trace::Rank& rank)
+      : trace_(trace),
+        rank_(rank),
+        file_(trace, rank, "fname"),
+        offset_(trace, rank, "offset"),
+        result_(trace, rank, "ret"),
+        size_(trace, rank, "size"),
+        descriptor_(trace, rank, "fd"),
+        opcode_(trace, rank, "opcode"),
+        error_(trace, rank, "errno"),
+        stdio_(trace.strings.find("STDIO")) {}
+
+  IoCall operator()(Row row) {
+    const trace::StringId name = rank_.events.name[row];
+    if (name != last_name_) {
+      last_name_ = name;
+      const std::string_view function = trace_.text(name);
+      last_kind_ = io_kind(function);
+      is_request_ = is_request(function);
+    }
+    IoCall call{row, last_kind_, file_.id(row), offset_.integer_or(row, -1), 0, descriptor_.integer_or(row, -1), false};
+    const auto result = result_.integer(row);
+    if (is_request_) {
+      call.kind = kind_of_request(trace_.text(name), opcode_.integer_or(row, -1));
+      call.bytes = std::max<std::int64_t>(0, size_.integer_or(row, 0));
+    } else if (call.kind == IoKind::read || call.kind == IoKind::write) {
+      call.bytes = std::max<std::int64_t>(0, result.value_or(0));
+      // DFTracer's results of fread and fwrite are numbers of items.
+      std::int64_t items = 1;
+      if (rank_.events.category[row] == stdio_ && size_.has(row)) items = size_.integer_or(row, 1);
+      if (__builtin_mul_overflow(call.bytes, items, &call.bytes)) call.bytes = 0;
+    }
+    call.failed = error_.integer_or(row, 0) != 0 || (result && *result < 0);
+    return call;
+  }
+
+ private:
+  const trace::Trace& trace_;
+  const trace::Rank& rank_;
+  const trace::ArgReader file_, offset_, result_, size_, descriptor_, opcode_, error_;
+  const trace::StringId stdio_;
+  trace::StringId last_name_ = trace::kEmptyString;
+  IoKind last_kind_ = IoKind::other;
+  bool is_request_ = false;
+};
+
+}  // namespace
+
+std::string_view name_of(IoKind kind) {
+  constexpr std::string_view kNames[kIoKinds] = {"read", "write",     "open",   "close", "seek", "sync",
+                                                 "stat", "directory", "change", "map",   "other"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+IoKind io_kind(std::string_view function) {
+  static_assert(std::ranges::is_sorted(kFunctions, {}, &Function::name));
+  const std::string_view name = plain(function);
+  const auto* found = std::ranges::lower_bound(kFunctions, name, {}, &Function::name);
+  return found != std::end(kFunctions) && found->name == name ? found->kind : IoKind::other;
+}
+
+std::vector<IoCall> io_calls(const trace::Trace& trace, const trace::Rank& rank) {
+  std::vector<IoCall> calls;
+  Reader read(trace, rank);
+  for (const Row row : rank.host_rows())
+    if (rank.events.kind[row] == trace::Kind::io) calls.push_back(read(row));
+  return calls;
+}
+
+}  // namespace stepscope::derive
