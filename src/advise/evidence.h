@@ -17,6 +17,7 @@
 #include "analyze/idle/launches.h"
 #include "analyze/idle/ledger.h"
 #include "analyze/idle/synchronizations.h"
+#include "analyze/io/io.h"
 #include "analyze/kernels/copies.h"
 #include "analyze/kernels/kernels.h"
 #include "analyze/kernels/products.h"
@@ -61,6 +62,13 @@ struct SnapshotReports {
   analyze::MemoryChurn churn;
 };
 
+/// What rules read of `io`; empty where no file I/O is recorded.
+struct FileReports {
+  std::vector<analyze::FetchIo> fetching;
+  std::vector<analyze::SavedFile> saved;
+  std::vector<analyze::FlushedFile> flushed;
+};
+
 /// The answers that rules read. Each holds every rank; a rule reads its own rank's part.
 struct Reports {
   analyze::Overview overview;
@@ -69,6 +77,7 @@ struct Reports {
   analyze::Launches launches;
   analyze::Steps steps;
   analyze::InputWait input_wait;
+  FileReports files;
   analyze::Synchronizations synchronizations;
   analyze::Collectives collectives;
   analyze::Devices devices;

@@ -63,6 +63,10 @@ Reports gather(const analyze::Derived& derived, unsigned threads) {
          [](const analyze::Derived& of) { return analyze::kernels_of(of.trace(), of.choice()); });
   answer(reports.synchronizations, analyze::synchronizations_of);
   answer(reports.input_wait, analyze::input_wait_of);
+  answer(reports.files, [](const analyze::Derived& of) {
+    const analyze::Io& io = analyze::io_answer(of);
+    return FileReports{io.fetching, io.saved, io.flushed};
+  });
   if (std::any_of(ranks.begin(), ranks.end(), has_no_device_work)) {
     answer(reports.operators, [](const analyze::Derived& of) { return analyze::operators_of(of); });
     answer(reports.host_time, analyze::host_time_of);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "advise/io_cause.h"
 #include "advise/late_workers.h"
 #include "advise/own_places.h"
 #include "advise/places.h"
@@ -227,11 +228,13 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
                         report::format_value(tensors, report::Unit::count))
       : load > 0 ? fmt::format("waits {} for each batch that a worker loads in {}", ns(batch), ns(load))
                  : "waits for the data loader" + by_workers(e);
+  const auto cause = tensors > 0 || load > 0 ? std::nullopt : io_cause(e);
   Claim f = claim(
       e, in_main ? RuleId::I01 : RuleId::I02,
-      fmt::format("{} of {} per step: {} {}{}", ns(per_step), ns(e.step_length()),
+      fmt::format("{} of {} per step: {} {}{}{}", ns(per_step), ns(e.step_length()),
                   host_only ? "the program" : "the device", waits_for,
-                  place ? ", mostly in " + place->quoted() + place->callee() + place->rest(e.steps()) : ""));
+                  place ? ", mostly in " + place->quoted() + place->callee() + place->rest(e.steps()) : "",
+                  cause ? "; " + cause->what : ""));
   save(f, hidden ? 0 : static_cast<std::int64_t>(static_cast<double>(per_step) * (1 - stays)),
        in_main ? kWorkerPessimism : kStarvedPessimism, host_only ? kSlowedToo : 1.0);
   if (!in_main && load == 0 && cores_are_used_up(e)) f.saving_low = 0;
@@ -294,6 +297,9 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
       : load > 0 ? "num_workers=0, or larger batches: most of the wait is for handing a batch over from a "
                    "worker to the program."
                  : for_late_workers(e);
+  if (cause && !cause->remedy.empty())
+    f.remedy = cause->remedy + (cause->kind == IoCauseKind::one_by_one ? "" : " Then: " + f.remedy);
+  if (cause) f.evidence.push_back(see::io("I/O while batches are fetched"));
   f.verify = "The loader's share of the step falls under 2 %, and no other phase grows by more than 10 %.";
   f.effort = Effort::option;
   return f;
@@ -346,6 +352,10 @@ constexpr Rule kInputRules[] = {
 `input_wait` for the kind of loader. Fires for a loader that runs in the training process and takes at least
 kLoaderShare of the window; where no device is recorded, beyond the kQueueFetch per batch that workers take, too. Loading that the device hides is a candidate too: replay shows whether it limits
 next. Does not propose workers for a line of a class named …Sampler: no worker runs it.
+
+If file I/O is recorded (`io`) and takes kIoShare of the fetches, the finding names what it is, first of these: threads whose calls never overlap
+(kNeverTwo), reads that the page cache does not have (kMostOfIo), stat and directories (kMuchOfIo), kManyFiles files of less than kTinyFile,
+kManyFiles reads of less than kTinyRead. So does I02.
 
 Saving: replay without data loading. The low end is kWorkerPessimism of it: workers slow the main process
 down. Without a device: that time minus what recording cost; the high end is kSlowedToo of it and subtracts only kSureRecording of that cost, and the low end

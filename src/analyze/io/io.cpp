@@ -23,7 +23,8 @@ double bandwidth(std::int64_t bytes, std::int64_t ns) {
 std::string step_text(std::int64_t step) { return step == kNoInt ? "" : std::to_string(step); }
 
 std::string bytes_text(std::int64_t bytes) {
-  constexpr std::pair<std::int64_t, const char*> kUnits[] = {{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}};
+  constexpr std::pair<std::int64_t, const char*> kUnits[] = {
+      {1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}};
   for (const auto& [size, name] : kUnits)
     if (bytes >= size) return fmt::format("{} {}", bytes / size, name);
   return fmt::format("{} B", bytes);
@@ -51,22 +52,23 @@ const report::Sheet<IoOverlap> kOverlapSheet{"I/O and compute",
                                               {"exposed_io", &IoOverlap::exposed_io, Unit::ns},
                                               {"exposed_main_io", &IoOverlap::exposed_main, Unit::ns}}};
 
-const report::Sheet<LateBatch> kBatchSheet{"Waits for data, and the I/O in them",
-                                           Shape::table,
-                                           {report::rank_field<LateBatch>(&LateBatch::rank),
-                                            {"start", &LateBatch::start, Unit::ns, Tag::of_one_run},
-                                            {"step", +[](const LateBatch& b) { return step_text(b.step); }, Role::detail},
-                                            {"wait", &LateBatch::wait, Unit::ns},
-                                            {"exposed", &LateBatch::exposed, Unit::ns},
-                                            {"worker", &LateBatch::worker, Role::detail},
-                                            {"load", &LateBatch::load, Unit::ns},
-                                            {"io", &LateBatch::io, Unit::ns},
-                                            {"calls", &LateBatch::calls, Unit::count},
-                                            {"metadata_calls", &LateBatch::metadata, Unit::count, Role::detail},
-                                            {"files", &LateBatch::files, Unit::count},
-                                            {"read", &LateBatch::read, Unit::bytes},
-                                            {"slowest_file", &LateBatch::slowest, Role::detail},
-                                            {"its_time", &LateBatch::slowest_time, Unit::ns, Role::detail}}};
+const report::Sheet<LateBatch> kBatchSheet{
+    "Waits for data, and the I/O in them",
+    Shape::table,
+    {report::rank_field<LateBatch>(&LateBatch::rank),
+     {"start", &LateBatch::start, Unit::ns, Tag::of_one_run},
+     {"step", +[](const LateBatch& b) { return step_text(b.step); }, Role::detail},
+     {"wait", &LateBatch::wait, Unit::ns},
+     {"exposed", &LateBatch::exposed, Unit::ns},
+     {"worker", &LateBatch::worker, Role::detail},
+     {"load", &LateBatch::load, Unit::ns},
+     {"io", &LateBatch::io, Unit::ns},
+     {"calls", &LateBatch::calls, Unit::count},
+     {"metadata_calls", &LateBatch::metadata, Unit::count, Role::detail},
+     {"files", &LateBatch::files, Unit::count},
+     {"read", &LateBatch::read, Unit::bytes},
+     {"slowest_file", &LateBatch::slowest, Role::detail},
+     {"its_time", &LateBatch::slowest_time, Unit::ns, Role::detail}}};
 
 const report::Sheet<IoOfKind> kKindSheet{
     "Calls by kind",
@@ -78,7 +80,8 @@ const report::Sheet<IoOfKind> kKindSheet{
      {"time", &IoOfKind::time, Unit::ns},
      {"bytes", &IoOfKind::bytes, Unit::bytes},
      {"bandwidth", +[](const IoOfKind& k) { return bandwidth(k.bytes, k.time); }, Unit::bytes_per_s},
-     {"mean_bytes", +[](const IoOfKind& k) { return k.bytes == 0 ? kNoInt : report::mean(k.bytes, k.calls); }, Unit::bytes},
+     {"mean_bytes", +[](const IoOfKind& k) { return k.bytes == 0 ? kNoInt : report::mean(k.bytes, k.calls); },
+      Unit::bytes},
      {"p50", &IoOfKind::median, Unit::ns},
      {"p95", &IoOfKind::p95, Unit::ns},
      {"max", &IoOfKind::longest, Unit::ns}}};
@@ -95,14 +98,49 @@ const report::Sheet<IoFile> kFileSheet{
      {"written", &IoFile::written, Unit::bytes},
      {"bandwidth", +[](const IoFile& f) { return bandwidth(report::plus(f.read, f.written), f.time); },
       Unit::bytes_per_s},
-     {"small", +[](const IoFile& f) { return report::ratio(f.small, f.reads + f.writes); }, Unit::share, Role::detail},
-     {"in_order", +[](const IoFile& f) { return report::ratio(f.in_order, f.placed); }, Unit::share, Role::detail},
+     {"small", +[](const IoFile& f) { return report::ratio(f.small, f.reads + f.writes); }, Unit::share,
+      Role::detail},
+     {"in_order", +[](const IoFile& f) { return report::ratio(f.in_order, f.placed); }, Unit::share,
+      Role::detail},
      {"seeks", &IoFile::seeks, Unit::count, Role::detail},
      {"times_read",
-      +[](const IoFile& f) { return f.distinct == kNoInt ? kNoReal : report::ratio(f.read, f.distinct); }, Unit::none,
+      +[](const IoFile& f) { return f.distinct == kNoInt ? kNoReal : report::ratio(f.read, f.distinct); },
+      Unit::none, Role::detail},
+     {"from_storage", +[](const IoFile& f) { return report::ratio(f.stored, f.reads); }, Unit::share,
       Role::detail},
-     {"from_storage", +[](const IoFile& f) { return report::ratio(f.stored, f.reads); }, Unit::share, Role::detail},
      {"failed", &IoFile::failed, Unit::count, Role::detail}}};
+
+const report::Sheet<IoGroup> kGroupSheet{"Groups of files",
+                                         Shape::table,
+                                         {report::rank_field<IoGroup>(&IoGroup::rank),
+                                          {"group", &IoGroup::group},
+                                          {"files", &IoGroup::files, Unit::count},
+                                          {"calls", &IoGroup::calls, Unit::count},
+                                          {"opens", &IoGroup::opens, Unit::count},
+                                          {"metadata_calls", &IoGroup::metadata, Unit::count, Role::detail},
+                                          {"time", &IoGroup::time, Unit::ns},
+                                          {"read", &IoGroup::read, Unit::bytes},
+                                          {"written", &IoGroup::written, Unit::bytes}}};
+
+const report::Sheet<FetchIo> kFetchSheet{
+    "I/O while batches are fetched",
+    Shape::table,
+    {report::rank_field<FetchIo>(&FetchIo::rank),
+     {"batches", &FetchIo::batches, Unit::count},
+     {"load", &FetchIo::load, Unit::ns},
+     {"io", &FetchIo::io, Unit::ns},
+     {"threads", &FetchIo::threads, Unit::count},
+     {"calls", &FetchIo::calls, Unit::count},
+     {"time", &FetchIo::time, Unit::ns},
+     {"read", &FetchIo::read, Unit::bytes},
+     {"opens", &FetchIo::opens, Unit::count},
+     {"opening_time", &FetchIo::opening_time, Unit::ns},
+     {"asks", &FetchIo::asks, Unit::count},
+     {"asking_time", &FetchIo::asking_time, Unit::ns},
+     {"reads", &FetchIo::reads, Unit::count},
+     {"stored_time", &FetchIo::stored_time, Unit::ns},
+     {"group", &FetchIo::group},
+     {"opened_per_batch", &FetchIo::group_files, Unit::count, Role::detail}}};
 
 const report::Sheet<IoProcess> kProcessSheet{"Processes",
                                              Shape::bars,
@@ -125,19 +163,31 @@ const report::Sheet<IoCaller> kCallerSheet{"What calls",
                                             {"time", &IoCaller::time, Unit::ns},
                                             {"bytes", &IoCaller::bytes, Unit::bytes}}};
 
-const report::Sheet<SavedFile> kSavedSheet{"Large files written by the main process",
-                                           Shape::table,
-                                           {report::rank_field<SavedFile>(&SavedFile::rank),
-                                            {"start", &SavedFile::start, Unit::ns, Tag::of_one_run},
-                                            {"step", +[](const SavedFile& s) { return step_text(s.step); }, Role::detail},
-                                            {"file", &SavedFile::file},
-                                            {"written", &SavedFile::written, Unit::bytes},
-                                            {"calls", &SavedFile::calls, Unit::count},
-                                            {"stall", &SavedFile::stall, Unit::ns},
-                                            {"sync", &SavedFile::sync, Unit::ns},
-                                            {"exposed", &SavedFile::exposed, Unit::ns},
-                                            {"bandwidth", +[](const SavedFile& s) { return bandwidth(s.written, s.stall); },
-                                             Unit::bytes_per_s}}};
+const report::Sheet<SavedFile> kSavedSheet{
+    "Large files written by the main process",
+    Shape::table,
+    {report::rank_field<SavedFile>(&SavedFile::rank),
+     {"start", &SavedFile::start, Unit::ns, Tag::of_one_run},
+     {"step", +[](const SavedFile& s) { return step_text(s.step); }, Role::detail},
+     {"file", &SavedFile::file},
+     {"written", &SavedFile::written, Unit::bytes},
+     {"calls", &SavedFile::calls, Unit::count},
+     {"stall", &SavedFile::stall, Unit::ns},
+     {"sync", &SavedFile::sync, Unit::ns},
+     {"exposed", &SavedFile::exposed, Unit::ns},
+     {"bandwidth", +[](const SavedFile& s) { return bandwidth(s.written, s.stall); }, Unit::bytes_per_s}}};
+
+const report::Sheet<FlushedFile> kFlushedSheet{
+    "Files that the main thread waits for",
+    Shape::table,
+    {report::rank_field<FlushedFile>(&FlushedFile::rank),
+     {"file", &FlushedFile::file},
+     {"writes", &FlushedFile::writes, Unit::count},
+     {"written", &FlushedFile::written, Unit::bytes},
+     {"fsyncs", &FlushedFile::flushes, Unit::count},
+     {"stall", &FlushedFile::stall, Unit::ns},
+     {"exposed", &FlushedFile::exposed, Unit::ns},
+     {"max", +[](const FlushedFile& f) { return f.longest.length; }, Unit::ns}}};
 
 const report::Sheet<IoSize> kSizeSheet{
     "Reads and writes by size",
@@ -198,11 +248,13 @@ report::Report io(const Derived& derived, const report::Params&) {
   const bool several = derived.trace().several();
   const Io& of = io_answer(derived);
   return {"io",
-          {tabulate(kOverlapSheet, of.overlap, several), tabulate(kBatchSheet, of.batches, several),
-           tabulate(kKindSheet, of.kinds, several), tabulate(kFileSheet, of.files, several),
+          {tabulate(kOverlapSheet, of.overlap, several), tabulate(kFetchSheet, of.fetching, several),
+           tabulate(kBatchSheet, of.batches, several), tabulate(kKindSheet, of.kinds, several),
+           tabulate(kGroupSheet, of.groups, several), tabulate(kFileSheet, of.files, several),
            tabulate(kProcessSheet, of.processes, several), tabulate(kCallerSheet, of.callers, several),
-           tabulate(kSavedSheet, of.saved, several), tabulate(kSizeSheet, of.sizes, several),
-           tabulate(kLatencySheet, of.latencies, several), tabulate(kMomentSheet, of.moments, several)},
+           tabulate(kSavedSheet, of.saved, several), tabulate(kFlushedSheet, of.flushed, several),
+           tabulate(kSizeSheet, of.sizes, several), tabulate(kLatencySheet, of.latencies, several),
+           tabulate(kMomentSheet, of.moments, several)},
           of.notes};
 }
 

@@ -1,4 +1,5 @@
-// The file I/O of a program: what it cost, on which files, by which processes, and how much of it compute hides.
+// The file I/O of a program: what it cost, on which files, by which processes, and how much of it compute
+// hides.
 #pragma once
 
 #include <string>
@@ -6,6 +7,7 @@
 
 #include "analyze/io/io_facts.h"
 #include "report/sheet.h"
+#include "report/verdict.h"
 
 namespace stepscope::analyze {
 
@@ -15,8 +17,8 @@ struct IoOverlap {
   std::int64_t calls = 0, processes = 0, files = 0;
   std::int64_t read = 0, written = 0;  ///< bytes
   std::int64_t window = 0;
-  std::int64_t io = 0;               ///< at least one call is open
-  std::int64_t main_io = 0;          ///< at least one call of the main process is open
+  std::int64_t io = 0;       ///< at least one call is open
+  std::int64_t main_io = 0;  ///< at least one call of the main process is open
   std::int64_t compute = report::kNoInt;
   std::int64_t both = report::kNoInt;          ///< I/O that compute hides
   std::int64_t exposed_io = report::kNoInt;    ///< I/O without compute
@@ -38,14 +40,39 @@ struct IoFile {
   std::int64_t calls = 0, opens = 0, time = 0;
   std::int64_t reads = 0, read = 0, writes = 0, written = 0;  ///< calls and bytes
   std::int64_t small = 0;                                     ///< reads and writes below kSmallBytes
-  std::int64_t placed = 0;    ///< reads and writes whose offset is recorded, without the first of each descriptor
+  std::int64_t placed =
+      0;  ///< reads and writes whose offset is recorded, without the first of each descriptor
   std::int64_t in_order = 0;  ///< of them, those that begin where the one before on the descriptor ended
   std::int64_t seeks = 0;
   std::int64_t distinct = report::kNoInt;  ///< bytes of the file that were read at least once
-  std::int64_t stored = 0;                 ///< reads that the page cache did not answer, see is_from_storage()
+  std::int64_t stored = 0;  ///< reads that the page cache did not answer, see is_from_storage()
   std::int64_t failed = 0;
 };
 inline constexpr std::int64_t kSmallBytes = 65'536;
+
+/// Files whose folders differ in digits only, with the same ending: "/data/train/#/*.jpg". Sums, ns and
+/// bytes.
+struct IoGroup {
+  std::int64_t rank;
+  std::string group;
+  std::int64_t files = 0, calls = 0, opens = 0, metadata = 0;  ///< metadata: see derive::is_metadata()
+  std::int64_t time = 0, read = 0, written = 0;
+};
+
+/// All I/O while batches were fetched. `time`s are sums of calls, ns.
+struct FetchIo {
+  std::int64_t rank = -1;
+  std::int64_t batches = 0;
+  std::int64_t load = 0;     ///< length of the fetches, ns
+  std::int64_t io = 0;       ///< of them, covered by calls, ns
+  std::int64_t threads = 0;  ///< most threads of a process with calls in one fetch
+  std::int64_t calls = 0, time = 0, read = 0;
+  std::int64_t opens = 0, opening_time = 0;  ///< open and close
+  std::int64_t asks = 0, asking_time = 0;    ///< stat, directories, names
+  std::int64_t reads = 0, stored_time = 0;   ///< stored: reads that the page cache did not answer
+  std::string group;                         ///< of files, with most time
+  std::int64_t group_files = 0;              ///< opened or asked about per batch, of that group
+};
 
 /// A process. `time`: covered by its calls, ns.
 struct IoProcess {
@@ -78,19 +105,19 @@ struct IoCaller {
   std::int64_t calls, time, bytes;
 };
 
-/// A wait for a batch, and the I/O of whoever made it: a worker's while it fetched the batch, or the waiting thread's
-/// own. Times in ns.
+/// A wait for a batch, and the I/O of whoever made it: a worker's while it fetched the batch, or the waiting
+/// thread's own. Times in ns.
 struct LateBatch {
   std::int64_t rank;
   std::int64_t step;  ///< kNoInt outside all steps
   std::int64_t start, wait;
-  std::int64_t exposed;                  ///< of the wait: no device works; kNoInt without a device
-  std::string worker{};                  ///< "" if the waiting thread loads, or if it is not recorded who did
-  std::int64_t load = report::kNoInt;    ///< length of the fetch; kNoInt: not recorded
-  std::int64_t io = 0;                   ///< of the fetch, covered by its calls
+  std::int64_t exposed;                ///< of the wait: no device works; kNoInt without a device
+  std::string worker{};                ///< "" if the waiting thread loads, or if it is not recorded who did
+  std::int64_t load = report::kNoInt;  ///< length of the fetch; kNoInt: not recorded
+  std::int64_t io = 0;                 ///< of the fetch, covered by its calls
   std::int64_t calls = 0, files = 0, read = 0;
-  std::int64_t metadata = 0;             ///< calls about names: open, close, stat, directories
-  std::string slowest{};                 ///< file with most of `io`
+  std::int64_t metadata = 0;  ///< calls about names: open, close, stat, directories
+  std::string slowest{};      ///< file with most of `io`
   std::int64_t slowest_time = 0;
 };
 
@@ -107,6 +134,17 @@ struct SavedFile {
 };
 inline constexpr std::int64_t kSavedBytes = 1 << 20;
 
+/// A file that the main thread writes in small pieces, or waits for: without the episodes of SavedFile. Times
+/// in ns.
+struct FlushedFile {
+  std::int64_t rank;
+  std::string file;
+  std::int64_t writes = 0, written = 0, flushes = 0;  ///< flushes: fsync and its like, not fflush
+  std::int64_t stall = 0;                 ///< covered by the main thread's writes, flushes and fsyncs
+  std::int64_t exposed = report::kNoInt;  ///< of it: no device works; kNoInt without a device
+  report::Moment longest{};               ///< its longest call
+};
+
 /// A part of the window.
 struct IoMoment {
   std::int64_t rank;
@@ -118,18 +156,24 @@ struct IoMoment {
 
 struct Io {
   std::vector<IoOverlap> overlap;
-  std::vector<IoOfKind> kinds;       ///< by rank, most time first
-  std::vector<IoFile> files;         ///< by rank, most time first
+  std::vector<IoOfKind> kinds;  ///< by rank, most time first
+  std::vector<IoFile> files;    ///< by rank, most time first
+  std::vector<IoGroup> groups;  ///< by rank, most time first
+  std::vector<FetchIo> fetching;
   std::vector<IoProcess> processes;  ///< by rank, most time first
   std::vector<IoSize> sizes;
   std::vector<IoLatency> latencies;
-  std::vector<IoCaller> callers;     ///< by rank, most time first
+  std::vector<IoCaller> callers;  ///< by rank, most time first
   std::vector<IoMoment> moments;
-  std::vector<LateBatch> batches;  ///< by rank, longest wait first
-  std::vector<SavedFile> saved;    ///< by rank, by start
+  std::vector<LateBatch> batches;    ///< by rank, longest wait first
+  std::vector<SavedFile> saved;      ///< by rank, by start
+  std::vector<FlushedFile> flushed;  ///< by rank, longest stall first
   std::vector<std::string> notes;
 };
 const Io& io_answer(const Derived& derived);
+
+/// The group of a file, see IoGroup.
+std::string group_of(std::string_view file);
 
 /// Adds one rank's rows; each is in a file of its own.
 void add_io_overlap(Io& of, const trace::Rank& rank, const RankIo& io);

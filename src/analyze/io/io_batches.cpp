@@ -23,7 +23,8 @@ using trace::Row;
 constexpr std::string_view kFetch = "DataLoader.fetch";
 
 /// The fetch of a batch by the wait that took it.
-std::map<Row, Row> fetches_of(const trace::Trace& trace, const trace::Rank& rank, const std::vector<Row>& waits) {
+std::map<Row, Row> fetches_of(const trace::Trace& trace, const trace::Rank& rank,
+                              const std::vector<Row>& waits) {
   const trace::EventTable& e = rank.events;
   const derive::FlowEvents flows = derive::flow_events(rank);
   const std::set<Row> waiting(waits.begin(), waits.end());
@@ -36,7 +37,8 @@ std::map<Row, Row> fetches_of(const trace::Trace& trace, const trace::Rank& rank
     if (flows.from[flow] == kNoRow || flows.to[flow] == kNoRow) continue;
     const Row wait = above(flows.to[flow], [&](Row row) { return waiting.contains(row); });
     const Row fetch = above(flows.from[flow], [&](Row row) { return trace.text(e.name[row]) == kFetch; });
-    if (wait != kNoRow && fetch != kNoRow && rank.tracks[e.track[wait]].pid != rank.tracks[e.track[fetch]].pid)
+    if (wait != kNoRow && fetch != kNoRow &&
+        rank.tracks[e.track[wait]].pid != rank.tracks[e.track[fetch]].pid)
       fetches[wait] = fetch;
   }
   return fetches;
@@ -59,9 +61,9 @@ class ByProcess {
     const auto found = calls_.find(pid);
     if (found == calls_.end()) return;
     const auto& calls = found->second;
-    auto at = std::lower_bound(calls.begin(), calls.end(), span.begin, [&](const IoCall* call, timeline::Time time) {
-      return rank_.events.start[call->row] < time;
-    });
+    auto at = std::lower_bound(
+        calls.begin(), calls.end(), span.begin,
+        [&](const IoCall* call, timeline::Time time) { return rank_.events.start[call->row] < time; });
     for (; at != calls.end() && rank_.events.start[(*at)->row] < span.end; ++at) use(**at);
   }
 
@@ -70,12 +72,47 @@ class ByProcess {
   std::unordered_map<std::string, std::vector<const IoCall*>> calls_;
 };
 
-void add_io_in(LateBatch& batch, const trace::Trace& trace, const trace::Rank& rank, const ByProcess& calls,
-               const std::string& pid, Interval load) {
+/// Sums over fetches.
+struct FetchSum {
+  FetchIo all{};
+  struct Group {
+    std::int64_t time = 0, asked = 0;
+  };
+  std::map<std::string, Group> groups;
+  std::unordered_map<trace::StringId, Group*> of_file;
+
+  void add(const trace::Trace& trace, const IoCall& call, std::int64_t length) {
+    using derive::IoKind;
+    ++all.calls;
+    report::add_to(all.time, length);
+    if (call.kind == IoKind::open || call.kind == IoKind::close) {
+      all.opens += call.kind == IoKind::open;
+      report::add_to(all.opening_time, length);
+    } else if (derive::is_metadata(call.kind)) {
+      ++all.asks;
+      report::add_to(all.asking_time, length);
+    } else if (call.kind == IoKind::read) {
+      ++all.reads;
+      report::add_to(all.read, call.bytes);
+      if (is_from_storage(length, call.bytes)) report::add_to(all.stored_time, length);
+    }
+    if (call.file == trace::kEmptyString) return;
+    Group*& group = of_file[call.file];
+    if (group == nullptr) group = &groups[group_of(trace.text(call.file))];
+    report::add_to(group->time, length);
+    group->asked += call.kind == IoKind::open;
+  }
+};
+
+void add_io_in(LateBatch& batch, FetchSum& sum, const trace::Trace& trace, const trace::Rank& rank,
+               const ByProcess& calls, const std::string& pid, Interval load) {
   Column<Interval> spans;
   std::map<trace::StringId, std::int64_t> files;
+  std::set<trace::TrackId> threads;
   calls.in(pid, load, [&](const IoCall& call) {
     spans.push_back(span_of(rank, call));
+    threads.insert(rank.events.track[call.row]);
+    sum.add(trace, call, rank.events.duration(call.row));
     ++batch.calls;
     batch.metadata += derive::is_metadata(call.kind);
     if (call.kind == derive::IoKind::read) report::add_to(batch.read, call.bytes);
@@ -83,6 +120,7 @@ void add_io_in(LateBatch& batch, const trace::Trace& trace, const trace::Rank& r
   });
   batch.io = IntervalSet::of(std::move(spans)).length_in(load);
   batch.files = std::ssize(files);
+  sum.all.threads = std::max(sum.all.threads, std::ssize(threads));
   const auto slowest = std::max_element(files.begin(), files.end(),
                                         [](const auto& a, const auto& b) { return a.second < b.second; });
   if (slowest == files.end()) return;
@@ -109,6 +147,7 @@ void add_late_batches(Io& of, const Derived& derived, const trace::Rank& rank, c
   const MeasuredSet busy(io.has_device ? io.compute : IntervalSet{});
   const std::int64_t origin = origin_of(rank);
   const auto first = std::ssize(of.batches);
+  FetchSum sum;
   for (const Row row : waits) {
     if (!derived.choice().includes(rank, row)) continue;
     const Interval span{e.start[row], e.end[row]};
@@ -125,10 +164,24 @@ void add_late_batches(Io& of, const Derived& derived, const trace::Rank& rank, c
       batch.worker = process_of(maker);
       batch.load = e.duration(load);
     }
-    add_io_in(batch, trace, rank, calls, maker.pid, {e.start[load], e.end[load]});
+    add_io_in(batch, sum, trace, rank, calls, maker.pid, {e.start[load], e.end[load]});
     if (is_own && batch.calls > 0) batch.load = span.length();
+    if (batch.load != kNoInt) {
+      ++sum.all.batches;
+      report::add_to(sum.all.load, batch.load);
+      report::add_to(sum.all.io, batch.io);
+    }
     of.batches.push_back(std::move(batch));
   }
+  const auto most = std::max_element(sum.groups.begin(), sum.groups.end(), [](const auto& a, const auto& b) {
+    return a.second.time < b.second.time;
+  });
+  if (most != sum.groups.end()) {
+    sum.all.group = most->first;
+    sum.all.group_files = report::mean(most->second.asked, std::max<std::int64_t>(1, sum.all.batches));
+  }
+  sum.all.rank = rank.rank;
+  if (sum.all.batches > 0) of.fetching.push_back(std::move(sum.all));
   std::stable_sort(of.batches.begin() + first, of.batches.end(),
                    [](const LateBatch& a, const LateBatch& b) { return a.wait > b.wait; });
 }
@@ -138,8 +191,14 @@ void add_saved_files(Io& of, const trace::Trace& trace, const trace::Rank& rank,
   struct Episode {
     SavedFile saved{};
     Column<Interval> spans, syncs;
+    std::vector<const IoCall*> flushes;  // writes and syncs
     bool open = false;
   };
+  struct Flushes {
+    FlushedFile file{};
+    Column<Interval> spans;
+  };
+  std::map<trace::StringId, Flushes> flushed;
   std::map<std::pair<trace::StringId, trace::TrackId>, Episode> episodes;
   const MeasuredSet busy(io.has_device ? io.compute : IntervalSet{});
   const std::int64_t origin = origin_of(rank);
@@ -153,6 +212,17 @@ void add_saved_files(Io& of, const trace::Trace& trace, const trace::Rank& rank,
       episode.saved.exposed = kNoInt;
       if (io.has_device) episode.saved.exposed = subtract(stall, busy.set()).length();
       of.saved.push_back(std::move(episode.saved));
+    } else if (!episode.flushes.empty()) {
+      Flushes& sum = flushed[file];
+      for (const IoCall* call : episode.flushes) {
+        const Interval span = span_of(rank, *call);
+        sum.file.writes += call->kind == derive::IoKind::write;
+        if (call->kind == derive::IoKind::write) report::add_to(sum.file.written, call->bytes);
+        const std::string_view name = trace.name(rank, call->row);
+        sum.file.flushes += call->kind == derive::IoKind::sync && name != "fflush";
+        sum.spans.push_back(span);
+        if (span.length() > sum.file.longest.length) sum.file.longest = {span.begin - origin, span.length()};
+      }
     }
     episode = {};
   };
@@ -162,15 +232,29 @@ void add_saved_files(Io& of, const trace::Trace& trace, const trace::Rank& rank,
     Episode& episode = episodes[{call.file, track}];
     if (call.kind == derive::IoKind::open) close(call.file, episode);
     if (!episode.open)
-      episode.saved = {rank.rank, step_of(rank, call.row), e.start[call.row] - origin, "", 0, 0, 0, 0, kNoInt};
+      episode.saved = {rank.rank, step_of(rank, call.row), e.start[call.row] - origin, "", 0, 0, 0, 0,
+                       kNoInt};
     episode.open = true;
     ++episode.saved.calls;
     if (call.kind == derive::IoKind::write) report::add_to(episode.saved.written, call.bytes);
     episode.spans.push_back(span_of(rank, call));
     if (call.kind == derive::IoKind::sync) episode.syncs.push_back(span_of(rank, call));
+    if (call.kind == derive::IoKind::sync || call.kind == derive::IoKind::write)
+      episode.flushes.push_back(&call);
     if (call.kind == derive::IoKind::close) close(call.file, episode);
   }
   for (auto& [key, episode] : episodes) close(key.first, episode);
+  const auto first_flushed = std::ssize(of.flushed);
+  for (auto& [file, sum] : flushed) {
+    const IntervalSet stall = IntervalSet::of(std::move(sum.spans));
+    sum.file.rank = rank.rank;
+    sum.file.file = trace.text(file);
+    sum.file.stall = stall.length_in(io.window);
+    if (io.has_device) sum.file.exposed = subtract(stall, busy.set()).length_in(io.window);
+    of.flushed.push_back(std::move(sum.file));
+  }
+  std::stable_sort(of.flushed.begin() + first_flushed, of.flushed.end(),
+                   [](const FlushedFile& a, const FlushedFile& b) { return a.stall > b.stall; });
   std::stable_sort(of.saved.begin() + first, of.saved.end(),
                    [](const SavedFile& a, const SavedFile& b) { return a.start < b.start; });
 }

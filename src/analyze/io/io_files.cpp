@@ -50,7 +50,8 @@ class Files {
       file.in_order += call.offset == stream.end;
     }
     if (__builtin_add_overflow(call.offset, call.bytes, &stream.end)) stream.end = -1;
-    if (call.kind == IoKind::read && call.bytes > 0 && stream.end > 0) sum.read.push_back({call.offset, stream.end});
+    if (call.kind == IoKind::read && call.bytes > 0 && stream.end > 0)
+      sum.read.push_back({call.offset, stream.end});
   }
 
   std::vector<IoFile> all() {
@@ -80,6 +81,55 @@ class Files {
 
 }  // namespace
 
+std::string group_of(std::string_view file) {
+  const std::size_t slash = file.rfind('/');
+  const std::string_view folder = slash == std::string_view::npos ? "" : file.substr(0, slash + 1);
+  const std::string_view name = file.substr(folder.size());
+  std::string group;
+  for (const char c : folder)
+    if (c < '0' || c > '9')
+      group += c;
+    else if (!group.ends_with('#'))
+      group += '#';
+  const std::size_t dot = name.rfind('.');
+  return group + '*' + std::string(dot == std::string_view::npos || dot == 0 ? "" : name.substr(dot));
+}
+
+namespace {
+
+void add_groups(Io& of, const trace::Trace& trace, const trace::Rank& rank, const RankIo& io) {
+  struct Sum {
+    IoGroup group{};
+    std::set<trace::StringId> files;
+  };
+  std::map<std::string, Sum> sums;
+  std::unordered_map<trace::StringId, Sum*> of_file;
+  for (const IoCall& call : io.calls) {
+    if (call.file == trace::kEmptyString) continue;
+    Sum*& sum = of_file[call.file];
+    if (sum == nullptr) sum = &sums[group_of(trace.text(call.file))];
+    sum->files.insert(call.file);
+    IoGroup& group = sum->group;
+    ++group.calls;
+    group.opens += call.kind == IoKind::open;
+    group.metadata += derive::is_metadata(call.kind);
+    add_to(group.time, rank.events.duration(call.row));
+    if (call.kind == IoKind::read) add_to(group.read, call.bytes);
+    if (call.kind == IoKind::write) add_to(group.written, call.bytes);
+  }
+  const auto first = std::ssize(of.groups);
+  for (auto& [name, sum] : sums) {
+    sum.group.rank = rank.rank;
+    sum.group.files = std::ssize(sum.files);
+    sum.group.group = sum.files.size() == 1 ? std::string(trace.text(*sum.files.begin())) : name;
+    of.groups.push_back(std::move(sum.group));
+  }
+  std::stable_sort(of.groups.begin() + first, of.groups.end(),
+                   [](const IoGroup& a, const IoGroup& b) { return a.time > b.time; });
+}
+
+}  // namespace
+
 void add_io_files(Io& of, const trace::Trace& trace, const trace::Rank& rank, const RankIo& io) {
   std::vector<std::uint32_t> by_start(io.calls.size());
   for (std::uint32_t i = 0; i < by_start.size(); ++i) by_start[i] = i;
@@ -89,6 +139,7 @@ void add_io_files(Io& of, const trace::Trace& trace, const trace::Rank& rank, co
   Files files(trace, rank);
   for (const std::uint32_t i : by_start) files.add(io.calls[i]);
   for (IoFile& file : files.all()) of.files.push_back(std::move(file));
+  add_groups(of, trace, rank, io);
 }
 
 }  // namespace stepscope::analyze

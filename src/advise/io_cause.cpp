@@ -1,0 +1,105 @@
+#include "advise/io_cause.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "advise/rules/constants.h"
+#include "advise/say.h"
+#include "report/statistics.h"
+
+namespace stepscope::advise {
+namespace {
+
+using analyze::FetchIo;
+
+std::string counted(std::int64_t number) { return report::format_value(number, report::Unit::count); }
+std::string sized(std::int64_t number) { return report::format_value(number, report::Unit::bytes); }
+
+std::int64_t per_batch(const FetchIo& of, std::int64_t number) { return report::mean(number, of.batches); }
+
+/// "; 62 % of the fetch is I/O on /data/#/*.jpg".
+std::string share_of(const FetchIo& of) {
+  return fmt::format("I/O takes {} of the fetch, most of it on {}", percent(report::ratio(of.io, of.load)),
+                     of.group);
+}
+
+bool holds(std::int64_t part, std::int64_t whole, double share) {
+  return static_cast<double>(part) >= share * static_cast<double>(whole);
+}
+
+IoCause tiny_files(const FetchIo& of) {
+  return {IoCauseKind::tiny_files,
+          fmt::format("a batch opens {} files and reads {} of each; {}", counted(per_batch(of, of.opens)),
+                      sized(report::mean(of.read, of.opens)), share_of(of)),
+          fmt::format("Pack the samples of {} into few large files (WebDataset's tar, Parquet, LMDB, one "
+                      "memory-mapped array) and read each "
+                      "in one call: every open and close costs, on network file systems a round trip each.",
+                      of.group)};
+}
+
+IoCause metadata(const FetchIo& of) {
+  return {
+      IoCauseKind::metadata,
+      fmt::format(
+          "a batch asks the file system {} times about names (stat, directories), which is {} of its I/O; {}",
+          counted(per_batch(of, of.asks)), percent(report::ratio(of.asking_time, of.time)), share_of(of)),
+      fmt::format("List {} once, in __init__, and keep names and sizes: os.listdir, os.stat and glob in "
+                  "__getitem__ ask again for each "
+                  "sample.",
+                  of.group)};
+}
+
+IoCause storage(const FetchIo& of) {
+  return {IoCauseKind::storage,
+          fmt::format("{} of its I/O are reads that the page cache does not have; {}, at {}",
+                      percent(report::ratio(of.stored_time, of.time)), share_of(of),
+                      report::format_value(static_cast<double>(of.read) * 1e9 /
+                                               static_cast<double>(std::max<std::int64_t>(1, of.time)),
+                                           report::Unit::bytes_per_s)),
+          fmt::format("Copy {} to local memory or a fast local disk before training, or keep it in the page "
+                      "cache; else read ahead: more "
+                      "workers, a larger prefetch_factor, larger reads in file order.",
+                      of.group)};
+}
+
+IoCause small_reads(const FetchIo& of) {
+  return {IoCauseKind::small_reads,
+          fmt::format("a batch makes {} reads of {} on average; {}", counted(per_batch(of, of.reads)),
+                      sized(report::mean(of.read, of.reads)), share_of(of)),
+          fmt::format(
+              "Read {} in larger pieces: a larger buffering= of open(), whole samples at once, or np.memmap.",
+              of.group)};
+}
+
+IoCause one_by_one(const FetchIo& of) {
+  return {IoCauseKind::one_by_one,
+          fmt::format("{} threads read, but never two at once: a lock lets one at a time through; {}",
+                      of.threads, share_of(of)),
+          "Open the file once per worker and use processes instead of threads (num_workers), or take the "
+          "lock around less: "
+          "HDF5's library lets one thread in at a time."};
+}
+
+}  // namespace
+
+std::optional<IoCause> io_cause(const Evidence& e) {
+  const auto all = e.mine(e.reports().files.fetching, "I/O while batches are fetched");
+  if (all.empty() || all.front()->calls == 0 || all.front()->load <= 0) return std::nullopt;
+  const FetchIo& of = *all.front();
+  if (!holds(of.io, of.load, kIoShare))
+    return IoCause{IoCauseKind::no_io,
+                   fmt::format("file I/O takes {} of the fetch, so files are not the limit",
+                               percent(report::ratio(of.io, of.load))),
+                   ""};
+  if (of.threads >= 2 && holds(of.io, of.time, kNeverTwo)) return one_by_one(of);
+  if (holds(of.stored_time, of.time, kMostOfIo)) return storage(of);
+  if (of.asking_time > of.opening_time && holds(of.asking_time, of.time, kMuchOfIo)) return metadata(of);
+  if (per_batch(of, of.opens) >= kManyFiles && report::mean(of.read, of.opens) < kTinyFile)
+    return tiny_files(of);
+  if (of.reads > 0 && report::mean(of.read, of.reads) < kTinyRead && per_batch(of, of.reads) >= kManyFiles)
+    return small_reads(of);
+  return std::nullopt;
+}
+
+}  // namespace stepscope::advise

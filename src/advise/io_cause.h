@@ -1,0 +1,29 @@
+// Why fetching a batch takes long, as far as its file I/O says.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "advise/evidence.h"
+
+namespace stepscope::advise {
+
+enum class IoCauseKind : std::uint8_t {
+  tiny_files,   ///< many small files per batch
+  metadata,     ///< calls about names, not data
+  storage,      ///< reads that the page cache does not answer
+  small_reads,  ///< many short reads of few files
+  one_by_one,   ///< threads of a process whose calls never overlap
+  no_io         ///< files are read fast: the rest of the fetch is the limit
+};
+
+struct IoCause {
+  IoCauseKind kind;
+  std::string what;    ///< "a fetch opens 1,024 files …": goes after a semicolon
+  std::string remedy;  ///< a sentence; "" for no_io
+};
+
+/// nullopt where no I/O of fetches is recorded, or where it explains nothing.
+std::optional<IoCause> io_cause(const Evidence& e);
+
+}  // namespace stepscope::advise
