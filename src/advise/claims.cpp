@@ -37,10 +37,15 @@ struct ExplainedSymptom {
   bool same_line = false;   ///< of a cause that names another line, or saves under half as much, it is none
 };
 constexpr ExplainedSymptom kExplainedSymptoms[] = {
-    {RuleId::K02, {RuleId::H01, RuleId::G03}},       {RuleId::H09, {RuleId::I06, RuleId::K10}},
-    {RuleId::H05, {RuleId::H12, RuleId::H12}},       {RuleId::H11, {RuleId::N10, RuleId::N10}},
-    {RuleId::K01, {RuleId::H13, RuleId::H18}},       {RuleId::H07, {RuleId::H11, RuleId::H11}, true},
-    {RuleId::I05, {RuleId::H11, RuleId::H11}, true}, {RuleId::H11, {RuleId::H05, RuleId::H05}, false, true},
+    {RuleId::K02, {RuleId::H01, RuleId::G03}},
+    {RuleId::H09, {RuleId::I06, RuleId::K10}},
+    {RuleId::H05, {RuleId::H12, RuleId::H12}},
+    {RuleId::H11, {RuleId::N10, RuleId::N10}},
+    {RuleId::K01, {RuleId::H13, RuleId::H18}},
+    {RuleId::H07, {RuleId::H11, RuleId::H11}, true},
+    {RuleId::I05, {RuleId::H11, RuleId::H11}, true},
+    {RuleId::H11, {RuleId::H05, RuleId::H05}, false, true},
+    {RuleId::H11, {RuleId::I08, RuleId::I09}, false, true},
 };
 
 bool name_one_line(const Claim& symptom, const Claim& cause) {

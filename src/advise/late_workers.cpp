@@ -38,7 +38,7 @@ std::int64_t load_of_a_batch(const Evidence& e, std::int64_t wait) {
   return static_cast<double>(load) <= kSomeOfWait * static_cast<double>(wait) ? load : 0;
 }
 
-std::string for_late_workers(const Evidence& e) {
+std::string for_late_workers(const Evidence& e, bool files_are_fast) {
   const analyze::Fetching* of = fetching_of(e);
   const std::int64_t cores = e.fact(&Facts::cores);
   const auto lines = e.mine(e.reports().lines.elsewhere.workers, "Lines of workers");
@@ -47,17 +47,19 @@ std::string for_late_workers(const Evidence& e) {
     return "More workers, as long as those of all ranks on the host fit its cores; if the cores are busy, "
            "move decoding out of the workers or cache it; raise prefetch_factor.";
   const std::string used =
-      fmt::format("The {} workers need {:.1f} of {} cores", of->workers, cores_of_workers(e), cores);
+      of->workers == 1
+                               ? fmt::format("The worker needs {:.1f} of {} cores", cores_of_workers(e), cores)
+                               : fmt::format("The {} workers need {:.1f} of {} cores", of->workers, cores_of_workers(e), cores);
   if (cores_are_used_up(e))
     return fmt::format("{}: more of them would not help. Make {} cheaper, or do it once and keep the result.",
                        used, slow);
   if (static_cast<double>(of->cpu) >= kMostOfCost * static_cast<double>(of->fetching))
-    return fmt::format("num_workers={}: {}, and each computes while it fetches. Or make {} cheaper.",
-                       std::max(of->workers + 1, cores), used, slow);
-  return fmt::format(
-      "num_workers={}: {}, and wait for the rest of their time, for files or a network. Such "
-      "waits overlap. Or read ahead in {}.",
-      std::max(2 * of->workers, cores), used, slow);
+    return fmt::format("num_workers={}: {}, and {} while it fetches. Or make {} cheaper.",
+                       std::max(of->workers + 1, cores), used, of->workers == 1 ? "computes" : "each computes", slow);
+  return fmt::format("num_workers={}: {}; the rest of a fetch is waiting, {}. Such waits overlap. Or {} {}.",
+                     std::max(2 * of->workers, cores), used,
+                     files_are_fast ? "but not for files" : "for files or a network",
+                     files_are_fast ? "wait less in" : "read ahead in", slow);
 }
 
 }  // namespace stepscope::advise

@@ -227,14 +227,18 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
           ? fmt::format("unpacks one by one the {} tensors in which the loader's workers send a batch",
                         report::format_value(tensors, report::Unit::count))
       : load > 0 ? fmt::format("waits {} for each batch that a worker loads in {}", ns(batch), ns(load))
-                 : "waits for the data loader" + by_workers(e);
+                 : "waits for the data loader";
   const auto cause = tensors > 0 || load > 0 ? std::nullopt : io_cause(e);
+  const bool told_first = cause && !cause->remedy.empty();
+  const std::string where = place
+                                ? ", mostly in " + place->quoted() + place->callee() + place->rest(e.steps())
+                            : !in_main && tensors == 0 && load == 0 ? by_workers(e)
+                                                                    : "";
   Claim f = claim(
       e, in_main ? RuleId::I01 : RuleId::I02,
       fmt::format("{} of {} per step: {} {}{}{}", ns(per_step), ns(e.step_length()),
-                  host_only ? "the program" : "the device", waits_for,
-                  place ? ", mostly in " + place->quoted() + place->callee() + place->rest(e.steps()) : "",
-                  cause ? "; " + cause->what : ""));
+                  host_only ? "the program" : "the device", waits_for, told_first ? "; " + cause->what : "",
+                  where + (cause && !told_first ? "; " + cause->what : "")));
   save(f, hidden ? 0 : static_cast<std::int64_t>(static_cast<double>(per_step) * (1 - stays)),
        in_main ? kWorkerPessimism : kStarvedPessimism, host_only ? kSlowedToo : 1.0);
   if (!in_main && load == 0 && cores_are_used_up(e)) f.saving_low = 0;
@@ -296,7 +300,7 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
             "small."
       : load > 0 ? "num_workers=0, or larger batches: most of the wait is for handing a batch over from a "
                    "worker to the program."
-                 : for_late_workers(e);
+                 : for_late_workers(e, cause && cause->kind == IoCauseKind::no_io);
   if (cause && !cause->remedy.empty())
     f.remedy = cause->remedy + (cause->kind == IoCauseKind::one_by_one ? "" : " Then: " + f.remedy);
   if (cause) f.evidence.push_back(see::io("I/O while batches are fetched"));

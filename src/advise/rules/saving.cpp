@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "advise/places.h"
 #include "advise/rules/constants.h"
 #include "advise/rules/families.h"
 #include "advise/say.h"
@@ -21,6 +22,8 @@ std::int64_t stall_of(const SavedFile& saved) {
 
 std::string sized(std::int64_t number) { return report::format_value(number, report::Unit::bytes); }
 
+std::string in_line(const std::string& line) { return line.empty() ? "" : " in " + placed(line); }
+
 std::optional<Claim> checkpoint(const Evidence& e, Bound) {
   std::int64_t cost = 0, written = 0, synced = 0;
   std::map<std::string, std::int64_t> by_file;
@@ -36,11 +39,14 @@ std::optional<Claim> checkpoint(const Evidence& e, Bound) {
   if (longest == nullptr || e.share(cost) < kSavingShare) return std::nullopt;
   const auto most = std::max_element(by_file.begin(), by_file.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
-  Claim f = claim(e, RuleId::I08,
-                  fmt::format("{} of {} per step: training stands while files are written: {} in {}, most to {}{}",
-                              ns(cost / e.steps()), ns(e.step_length()), sized(written),
-                              all.size() == 1 ? "one file" : fmt::format("{} files", all.size()), most->first,
-                              2 * synced > cost ? fmt::format("; {} of it is fsync", percent(report::ratio(synced, cost))) : ""));
+  Claim f = claim(
+      e, RuleId::I08,
+      fmt::format(
+          "{} of {} per step: training stands while files are written{}: {} in {}, most to {}{}",
+          ns(cost / e.steps()), ns(e.step_length()), in_line(longest->line), sized(written),
+          all.size() == 1 ? "one file" : fmt::format("{} files", all.size()), most->first,
+          2 * synced > cost ? fmt::format("; {} of it is fsync", percent(report::ratio(synced, cost))) : ""));
+  f.line = longest->line;
   save(f, cost / e.steps(), kSavingLeast, 1);
   f.typical = report::ratio(std::min<std::int64_t>(std::ssize(all), e.steps()), e.steps());
   f.seen = std::min<std::int64_t>(std::ssize(all), e.steps());
@@ -66,11 +72,12 @@ std::optional<Claim> syncing(const Evidence& e, Bound) {
   Claim f = claim(
       e, RuleId::I09,
       fmt::format(
-          "{} of {} per step: the main thread writes {} in {} calls of {} and waits for the disk {} times",
+          "{} of {} per step: the main thread writes {} in {} calls of {} and waits for the disk {} times{}",
           ns(cost / e.steps()), ns(e.step_length()), of.file,
           report::format_value(of.writes, report::Unit::count),
           of.writes > 0 ? sized(of.written / of.writes) : "no bytes",
-          report::format_value(of.flushes, report::Unit::count)));
+          report::format_value(of.flushes, report::Unit::count), in_line(of.line)));
+  f.line = of.line;
   save(f, cost / e.steps(), kSavingLeast, 1);
   f.confidence = Confidence::high;
   f.because = "the calls are on the main thread, and their time is recorded";

@@ -175,6 +175,7 @@ const report::Sheet<SavedFile> kSavedSheet{
      {"stall", &SavedFile::stall, Unit::ns},
      {"sync", &SavedFile::sync, Unit::ns},
      {"exposed", &SavedFile::exposed, Unit::ns},
+     {"line", &SavedFile::line, Role::detail},
      {"bandwidth", +[](const SavedFile& s) { return bandwidth(s.written, s.stall); }, Unit::bytes_per_s}}};
 
 const report::Sheet<FlushedFile> kFlushedSheet{
@@ -187,6 +188,7 @@ const report::Sheet<FlushedFile> kFlushedSheet{
      {"fsyncs", &FlushedFile::flushes, Unit::count},
      {"stall", &FlushedFile::stall, Unit::ns},
      {"exposed", &FlushedFile::exposed, Unit::ns},
+     {"line", &FlushedFile::line, Role::detail},
      {"max", +[](const FlushedFile& f) { return f.longest.length; }, Unit::ns}}};
 
 const report::Sheet<IoSize> kSizeSheet{

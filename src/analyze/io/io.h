@@ -131,6 +131,7 @@ struct SavedFile {
   std::int64_t stall;    ///< covered by the main thread's calls on the file
   std::int64_t sync;     ///< of that, in fsync and its like
   std::int64_t exposed;  ///< of the stall: no device works; kNoInt without a device
+  std::string line{};    ///< of the program, that makes most of the calls; "" without Python stacks
 };
 inline constexpr std::int64_t kSavedBytes = 1 << 20;
 
@@ -143,6 +144,7 @@ struct FlushedFile {
   std::int64_t stall = 0;                 ///< covered by the main thread's writes, flushes and fsyncs
   std::int64_t exposed = report::kNoInt;  ///< of it: no device works; kNoInt without a device
   report::Moment longest{};               ///< its longest call
+  std::string line{};                     ///< as SavedFile::line
 };
 
 /// A part of the window.

@@ -77,6 +77,8 @@ struct FetchSum {
   FetchIo all{};
   struct Group {
     std::int64_t time = 0, asked = 0;
+    trace::StringId file = trace::kEmptyString;  ///< the first one
+    bool has_more = false;
   };
   std::map<std::string, Group> groups;
   std::unordered_map<trace::StringId, Group*> of_file;
@@ -98,7 +100,11 @@ struct FetchSum {
     }
     if (call.file == trace::kEmptyString) return;
     Group*& group = of_file[call.file];
-    if (group == nullptr) group = &groups[group_of(trace.text(call.file))];
+    if (group == nullptr) {
+      group = &groups[group_of(trace.text(call.file))];
+      group->has_more = group->file != trace::kEmptyString;
+      if (!group->has_more) group->file = call.file;
+    }
     report::add_to(group->time, length);
     group->asked += call.kind == IoKind::open;
   }
@@ -108,10 +114,10 @@ void add_io_in(LateBatch& batch, FetchSum& sum, const trace::Trace& trace, const
                const ByProcess& calls, const std::string& pid, Interval load) {
   Column<Interval> spans;
   std::map<trace::StringId, std::int64_t> files;
-  std::set<trace::TrackId> threads;
+  std::map<trace::TrackId, std::int64_t> threads;  // time in calls
   calls.in(pid, load, [&](const IoCall& call) {
     spans.push_back(span_of(rank, call));
-    threads.insert(rank.events.track[call.row]);
+    report::add_to(threads[rank.events.track[call.row]], rank.events.duration(call.row));
     sum.add(trace, call, rank.events.duration(call.row));
     ++batch.calls;
     batch.metadata += derive::is_metadata(call.kind);
@@ -120,19 +126,16 @@ void add_io_in(LateBatch& batch, FetchSum& sum, const trace::Trace& trace, const
   });
   batch.io = IntervalSet::of(std::move(spans)).length_in(load);
   batch.files = std::ssize(files);
-  sum.all.threads = std::max(sum.all.threads, std::ssize(threads));
+  std::int64_t time = 0;
+  for (const auto& [thread, length] : threads) report::add_to(time, length);
+  const auto busy = std::count_if(threads.begin(), threads.end(),
+                                  [&](const auto& thread) { return thread.second >= time / 10; });
+  sum.all.threads = std::max<std::int64_t>(sum.all.threads, busy);
   const auto slowest = std::max_element(files.begin(), files.end(),
                                         [](const auto& a, const auto& b) { return a.second < b.second; });
   if (slowest == files.end()) return;
   batch.slowest = trace.text(slowest->first);
   batch.slowest_time = slowest->second;
-}
-
-std::int64_t step_of(const trace::Rank& rank, Row row) {
-  const std::int32_t step = rank.events.step[row];
-  return step < 0 || !rank.steps[static_cast<std::size_t>(step)].counts()
-             ? kNoInt
-             : rank.steps[static_cast<std::size_t>(step)].number;
 }
 
 }  // namespace
@@ -152,7 +155,7 @@ void add_late_batches(Io& of, const Derived& derived, const trace::Rank& rank, c
     if (!derived.choice().includes(rank, row)) continue;
     const Interval span{e.start[row], e.end[row]};
     LateBatch batch{.rank = rank.rank,
-                    .step = step_of(rank, row),
+                    .step = step_number(rank, row),
                     .start = span.begin - origin,
                     .wait = span.length(),
                     .exposed = io.has_device ? span.length() - busy.length_in(span) : kNoInt};
@@ -177,86 +180,13 @@ void add_late_batches(Io& of, const Derived& derived, const trace::Rank& rank, c
     return a.second.time < b.second.time;
   });
   if (most != sum.groups.end()) {
-    sum.all.group = most->first;
+    sum.all.group = most->second.has_more ? most->first : std::string(trace.text(most->second.file));
     sum.all.group_files = report::mean(most->second.asked, std::max<std::int64_t>(1, sum.all.batches));
   }
   sum.all.rank = rank.rank;
   if (sum.all.batches > 0) of.fetching.push_back(std::move(sum.all));
   std::stable_sort(of.batches.begin() + first, of.batches.end(),
                    [](const LateBatch& a, const LateBatch& b) { return a.wait > b.wait; });
-}
-
-void add_saved_files(Io& of, const trace::Trace& trace, const trace::Rank& rank, const RankIo& io) {
-  const trace::EventTable& e = rank.events;
-  struct Episode {
-    SavedFile saved{};
-    Column<Interval> spans, syncs;
-    std::vector<const IoCall*> flushes;  // writes and syncs
-    bool open = false;
-  };
-  struct Flushes {
-    FlushedFile file{};
-    Column<Interval> spans;
-  };
-  std::map<trace::StringId, Flushes> flushed;
-  std::map<std::pair<trace::StringId, trace::TrackId>, Episode> episodes;
-  const MeasuredSet busy(io.has_device ? io.compute : IntervalSet{});
-  const std::int64_t origin = origin_of(rank);
-  const auto first = std::ssize(of.saved);
-  const auto close = [&](trace::StringId file, Episode& episode) {
-    if (episode.saved.written >= kSavedBytes) {
-      const IntervalSet stall = IntervalSet::of(std::move(episode.spans));
-      episode.saved.file = trace.text(file);
-      episode.saved.stall = stall.length();
-      episode.saved.sync = IntervalSet::of(std::move(episode.syncs)).length();
-      episode.saved.exposed = kNoInt;
-      if (io.has_device) episode.saved.exposed = subtract(stall, busy.set()).length();
-      of.saved.push_back(std::move(episode.saved));
-    } else if (!episode.flushes.empty()) {
-      Flushes& sum = flushed[file];
-      for (const IoCall* call : episode.flushes) {
-        const Interval span = span_of(rank, *call);
-        sum.file.writes += call->kind == derive::IoKind::write;
-        if (call->kind == derive::IoKind::write) report::add_to(sum.file.written, call->bytes);
-        const std::string_view name = trace.name(rank, call->row);
-        sum.file.flushes += call->kind == derive::IoKind::sync && name != "fflush";
-        sum.spans.push_back(span);
-        if (span.length() > sum.file.longest.length) sum.file.longest = {span.begin - origin, span.length()};
-      }
-    }
-    episode = {};
-  };
-  for (const IoCall& call : io.calls) {
-    const trace::TrackId track = e.track[call.row];
-    if (call.file == trace::kEmptyString || rank.tracks[track].pid != io.main_process) continue;
-    Episode& episode = episodes[{call.file, track}];
-    if (call.kind == derive::IoKind::open) close(call.file, episode);
-    if (!episode.open)
-      episode.saved = {rank.rank, step_of(rank, call.row), e.start[call.row] - origin, "", 0, 0, 0, 0,
-                       kNoInt};
-    episode.open = true;
-    ++episode.saved.calls;
-    if (call.kind == derive::IoKind::write) report::add_to(episode.saved.written, call.bytes);
-    episode.spans.push_back(span_of(rank, call));
-    if (call.kind == derive::IoKind::sync) episode.syncs.push_back(span_of(rank, call));
-    if (call.kind == derive::IoKind::sync || call.kind == derive::IoKind::write)
-      episode.flushes.push_back(&call);
-    if (call.kind == derive::IoKind::close) close(call.file, episode);
-  }
-  for (auto& [key, episode] : episodes) close(key.first, episode);
-  const auto first_flushed = std::ssize(of.flushed);
-  for (auto& [file, sum] : flushed) {
-    const IntervalSet stall = IntervalSet::of(std::move(sum.spans));
-    sum.file.rank = rank.rank;
-    sum.file.file = trace.text(file);
-    sum.file.stall = stall.length_in(io.window);
-    if (io.has_device) sum.file.exposed = subtract(stall, busy.set()).length_in(io.window);
-    of.flushed.push_back(std::move(sum.file));
-  }
-  std::stable_sort(of.flushed.begin() + first_flushed, of.flushed.end(),
-                   [](const FlushedFile& a, const FlushedFile& b) { return a.stall > b.stall; });
-  std::stable_sort(of.saved.begin() + first, of.saved.end(),
-                   [](const SavedFile& a, const SavedFile& b) { return a.start < b.start; });
 }
 
 }  // namespace stepscope::analyze

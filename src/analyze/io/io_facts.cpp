@@ -56,11 +56,17 @@ const RankIo& io_of(const Derived& derived, const trace::Rank& rank) {
 bool has_io(const Derived& derived, std::vector<std::string>& notes) {
   for (const trace::Rank& rank : derived.trace().ranks)
     if (!io_of(derived, rank).empty()) return true;
-  notes.emplace_back(
-      derived.choice().all()
-          ? "No file I/O is recorded. `stepscope record --io -- python train.py` records it; DFTracer's files have it, too."
-          : "No file I/O is recorded in these steps.");
+  notes.emplace_back(derived.choice().all() ? "No file I/O is recorded. `stepscope record --io -- python "
+                                              "train.py` records it; DFTracer's files have it, too."
+                                            : "No file I/O is recorded in these steps.");
   return false;
+}
+
+std::int64_t step_number(const trace::Rank& rank, trace::Row row) {
+  const std::int32_t step = rank.events.step[row];
+  return step < 0 || !rank.steps[static_cast<std::size_t>(step)].counts()
+             ? report::kNoInt
+             : rank.steps[static_cast<std::size_t>(step)].number;
 }
 
 std::string process_of(const trace::Track& track) {

@@ -1,4 +1,5 @@
-// What the answers about I/O share: the calls of a rank in the chosen steps, and what the program computed meanwhile.
+// What the answers about I/O share: the calls of a rank in the chosen steps, and what the program computed
+// meanwhile.
 #pragma once
 
 #include <string>
@@ -15,7 +16,8 @@ struct RankIo {
   std::vector<derive::IoCall> calls;  ///< in the chosen steps; by thread, then by start
   std::string main_process;           ///< its pid; "" if no thread is the main one
   timeline::Interval window;
-  timeline::IntervalSet compute;      ///< a device works on kernels; without a device: operators of the main process
+  timeline::IntervalSet
+      compute;  ///< a device works on kernels; without a device: operators of the main process
   bool has_device = false, has_compute = false;
 
   bool empty() const { return calls.empty(); }
@@ -29,13 +31,18 @@ inline timeline::Interval span_of(const trace::Rank& rank, const derive::IoCall&
 /// False: nobody recorded I/O; a note says how to.
 bool has_io(const Derived& derived, std::vector<std::string>& notes);
 
+/// The number of the step in which the row begins; kNoInt outside all steps.
+std::int64_t step_number(const trace::Rank& rank, trace::Row row);
+
 /// "python train.py (4711)", "DataLoader worker 2 (4713)".
 std::string process_of(const trace::Track& track);
 
-/// Reads and writes that the page cache could not have answered so slowly: longer than kCachedNs, and kCachedBytesPerNs
-/// for their bytes.
+/// Reads and writes that the page cache could not have answered so slowly: longer than kCachedNs, and
+/// kCachedBytesPerNs for their bytes.
 inline constexpr std::int64_t kCachedNs = 50'000;
 inline constexpr std::int64_t kCachedBytesPerNs = 1;
-constexpr bool is_from_storage(std::int64_t ns, std::int64_t bytes) { return ns > kCachedNs + bytes / kCachedBytesPerNs; }
+constexpr bool is_from_storage(std::int64_t ns, std::int64_t bytes) {
+  return ns > kCachedNs + bytes / kCachedBytesPerNs;
+}
 
 }  // namespace stepscope::analyze

@@ -1,0 +1,140 @@
+// Files that the main process writes, and how long its main thread waits for them.
+#include <algorithm>
+#include <map>
+
+#include "analyze/io/io.h"
+#include "derive/places/own_frames.h"
+#include "derive/places/stack_pieces.h"
+#include "report/statistics.h"
+
+namespace stepscope::analyze {
+namespace {
+
+using derive::IoCall;
+using report::kNoInt;
+using timeline::Interval;
+using timeline::IntervalSet;
+using timeline::MeasuredSet;
+using trace::kNoRow;
+using trace::Row;
+
+/// The program's own lines that make calls, by what the thread's stack says meanwhile.
+class Callers {
+ public:
+  Callers(const trace::Trace& trace, const trace::Rank& rank, Interval window)
+      : trace_(trace), rank_(rank), window_(window), own_(trace, rank) {}
+
+  /// The innermost line of the program that holds most of the time; "" without Python stacks.
+  std::string line(trace::TrackId thread, const IntervalSet& calls) {
+    if (calls.empty()) return "";
+    const auto [found, is_new] = pieces_.try_emplace(thread);
+    if (is_new) found->second = derive::stack_pieces(trace_, rank_, thread, window_);
+    const Column<derive::StackPiece>& pieces = found->second;
+    const MeasuredSet set(calls);
+    const Interval hull{calls.parts().front().begin, calls.parts().back().end};
+    std::map<trace::StringId, timeline::Time> lines;
+    auto at = std::lower_bound(
+        pieces.begin(), pieces.end(), hull.begin,
+        [](const derive::StackPiece& piece, timeline::Time time) { return piece.span.end < time; });
+    for (; at != pieces.end() && at->span.begin < hull.end; ++at)
+      if (const timeline::Time time = derive::time_in(*at, set); time > 0) lines[own_line(at->frame)] += time;
+    lines.erase(trace::kEmptyString);
+    const auto most = std::max_element(lines.begin(), lines.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    return most == lines.end() ? "" : std::string(trace_.text(most->first));
+  }
+
+ private:
+  trace::StringId own_line(Row row) {
+    for (; row != kNoRow; row = rank_.events.parent[row])
+      if (rank_.events.kind[row] == trace::Kind::python && own_(rank_.events.name[row]))
+        return rank_.events.name[row];
+    return trace::kEmptyString;
+  }
+
+  const trace::Trace& trace_;
+  const trace::Rank& rank_;
+  const Interval window_;
+  derive::OwnFrames own_;
+  std::map<trace::TrackId, Column<derive::StackPiece>> pieces_;
+};
+
+}  // namespace
+
+void add_saved_files(Io& of, const trace::Trace& trace, const trace::Rank& rank, const RankIo& io) {
+  const trace::EventTable& e = rank.events;
+  struct Episode {
+    SavedFile saved{};
+    Column<Interval> spans, syncs;
+    std::vector<const IoCall*> flushes;  // writes and syncs
+    bool open = false;
+  };
+  struct Flushes {
+    FlushedFile file{};
+    Column<Interval> spans;
+  };
+  std::map<std::pair<trace::StringId, trace::TrackId>, Flushes> flushed;
+  Callers callers(trace, rank, io.window);
+  std::map<std::pair<trace::StringId, trace::TrackId>, Episode> episodes;
+  const MeasuredSet busy(io.has_device ? io.compute : IntervalSet{});
+  const std::int64_t origin = origin_of(rank);
+  const auto first = std::ssize(of.saved);
+  const auto close = [&](trace::StringId file, trace::TrackId thread, Episode& episode) {
+    if (episode.saved.written >= kSavedBytes) {
+      const IntervalSet stall = IntervalSet::of(std::move(episode.spans));
+      episode.saved.file = trace.text(file);
+      episode.saved.stall = stall.length();
+      episode.saved.line = callers.line(thread, stall);
+      episode.saved.sync = IntervalSet::of(std::move(episode.syncs)).length();
+      episode.saved.exposed = kNoInt;
+      if (io.has_device) episode.saved.exposed = subtract(stall, busy.set()).length();
+      of.saved.push_back(std::move(episode.saved));
+    } else if (!episode.flushes.empty()) {
+      Flushes& sum = flushed[{file, thread}];
+      for (const IoCall* call : episode.flushes) {
+        const Interval span = span_of(rank, *call);
+        sum.file.writes += call->kind == derive::IoKind::write;
+        if (call->kind == derive::IoKind::write) report::add_to(sum.file.written, call->bytes);
+        const std::string_view name = trace.name(rank, call->row);
+        sum.file.flushes += call->kind == derive::IoKind::sync && name != "fflush";
+        sum.spans.push_back(span);
+        if (span.length() > sum.file.longest.length) sum.file.longest = {span.begin - origin, span.length()};
+      }
+    }
+    episode = {};
+  };
+  for (const IoCall& call : io.calls) {
+    const trace::TrackId track = e.track[call.row];
+    if (call.file == trace::kEmptyString || rank.tracks[track].pid != io.main_process) continue;
+    Episode& episode = episodes[{call.file, track}];
+    if (call.kind == derive::IoKind::open) close(call.file, track, episode);
+    if (!episode.open)
+      episode.saved = {rank.rank, step_number(rank, call.row), e.start[call.row] - origin, "", 0, 0, 0, 0,
+                       kNoInt};
+    episode.open = true;
+    ++episode.saved.calls;
+    if (call.kind == derive::IoKind::write) report::add_to(episode.saved.written, call.bytes);
+    episode.spans.push_back(span_of(rank, call));
+    if (call.kind == derive::IoKind::sync) episode.syncs.push_back(span_of(rank, call));
+    if (call.kind == derive::IoKind::sync || call.kind == derive::IoKind::write)
+      episode.flushes.push_back(&call);
+    if (call.kind == derive::IoKind::close) close(call.file, track, episode);
+  }
+  for (auto& [key, episode] : episodes) close(key.first, key.second, episode);
+  const auto first_flushed = std::ssize(of.flushed);
+  for (auto& [key, sum] : flushed) {
+    const IntervalSet stall = IntervalSet::of(std::move(sum.spans));
+    sum.file.rank = rank.rank;
+    sum.file.file = trace.text(key.first);
+    sum.file.line = callers.line(key.second, stall);
+    sum.file.stall = stall.length_in(io.window);
+    if (io.has_device) sum.file.exposed = subtract(stall, busy.set()).length_in(io.window);
+    of.flushed.push_back(std::move(sum.file));
+  }
+  std::stable_sort(of.flushed.begin() + first_flushed, of.flushed.end(),
+                   [](const FlushedFile& a, const FlushedFile& b) { return a.stall > b.stall; });
+  std::stable_sort(of.saved.begin() + first, of.saved.end(),
+                   [](const SavedFile& a, const SavedFile& b) { return a.start < b.start; });
+}
+
+}  // namespace stepscope::analyze
