@@ -93,10 +93,11 @@ std::optional<IoCause> io_cause(const Evidence& e) {
                                percent(report::ratio(of.io, of.load))),
                    ""};
   if (of.threads >= 2 && holds(of.io, of.time, kNeverTwo)) return one_by_one(of);
-  if (holds(of.stored_time, of.time, kMostOfIo)) return storage(of);
-  if (of.asking_time > of.opening_time && holds(of.asking_time, of.time, kMuchOfIo)) return metadata(of);
   if (per_batch(of, of.opens) >= kManyFiles && report::mean(of.read, of.opens) < kTinyFile)
     return tiny_files(of);
+  if (holds(of.stored_time, of.time, kMostOfIo) && holds(of.stored, of.reads, kStoredReads))
+    return storage(of);
+  if (of.asking_time > of.opening_time && holds(of.asking_time, of.time, kMuchOfIo)) return metadata(of);
   if (of.reads > 0 && report::mean(of.read, of.reads) < kTinyRead && per_batch(of, of.reads) >= kManyFiles)
     return small_reads(of);
   return std::nullopt;

@@ -358,8 +358,8 @@ kLoaderShare of the window; where no device is recorded, beyond the kQueueFetch 
 next. Does not propose workers for a line of a class named …Sampler: no worker runs it.
 
 If file I/O is recorded (`io`) and takes kIoShare of the fetches, the finding names what it is, first of these: threads whose calls never overlap
-(kNeverTwo), reads that the page cache does not have (kMostOfIo), stat and directories (kMuchOfIo), kManyFiles files of less than kTinyFile,
-kManyFiles reads of less than kTinyRead. So does I02.
+(kNeverTwo), kManyFiles files of less than kTinyFile, reads that the page cache does not have (kMostOfIo, kStoredReads), stat and directories
+(kMuchOfIo), kManyFiles reads of less than kTinyRead. So does I02.
 
 Saving: replay without data loading. The low end is kWorkerPessimism of it: workers slow the main process
 down. Without a device: that time minus what recording cost; the high end is kSlowedToo of it and subtracts only kSureRecording of that cost, and the low end

@@ -138,6 +138,7 @@ const report::Sheet<FetchIo> kFetchSheet{
      {"asks", &FetchIo::asks, Unit::count},
      {"asking_time", &FetchIo::asking_time, Unit::ns},
      {"reads", &FetchIo::reads, Unit::count},
+     {"from_storage", &FetchIo::stored, Unit::count},
      {"stored_time", &FetchIo::stored_time, Unit::ns},
      {"group", &FetchIo::group},
      {"opened_per_batch", &FetchIo::group_files, Unit::count, Role::detail}}};
@@ -173,6 +174,7 @@ const report::Sheet<SavedFile> kSavedSheet{
      {"written", &SavedFile::written, Unit::bytes},
      {"calls", &SavedFile::calls, Unit::count},
      {"stall", &SavedFile::stall, Unit::ns},
+     {"io", &SavedFile::io, Unit::ns},
      {"sync", &SavedFile::sync, Unit::ns},
      {"exposed", &SavedFile::exposed, Unit::ns},
      {"line", &SavedFile::line, Role::detail},

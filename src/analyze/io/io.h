@@ -69,7 +69,8 @@ struct FetchIo {
   std::int64_t calls = 0, time = 0, read = 0;
   std::int64_t opens = 0, opening_time = 0;  ///< open and close
   std::int64_t asks = 0, asking_time = 0;    ///< stat, directories, names
-  std::int64_t reads = 0, stored_time = 0;   ///< stored: reads that the page cache did not answer
+  std::int64_t reads = 0;
+  std::int64_t stored = 0, stored_time = 0;  ///< reads that the page cache did not answer
   std::string group;                         ///< of files, with most time
   std::int64_t group_files = 0;              ///< opened or asked about per batch, of that group
 };
@@ -128,12 +129,15 @@ struct SavedFile {
   std::int64_t start;
   std::string file;
   std::int64_t written, calls;
-  std::int64_t stall;    ///< covered by the main thread's calls on the file
+  std::int64_t
+      stall;        ///< from call to call of the main thread, where they follow each other within kSavingGap
+  std::int64_t io;  ///< of that, covered by the calls
   std::int64_t sync;     ///< of that, in fsync and its like
   std::int64_t exposed;  ///< of the stall: no device works; kNoInt without a device
   std::string line{};    ///< of the program, that makes most of the calls; "" without Python stacks
 };
 inline constexpr std::int64_t kSavedBytes = 1 << 20;
+inline constexpr std::int64_t kSavingGap = 20'000'000;  ///< ns: tensors are gathered between writes
 
 /// A file that the main thread writes in small pieces, or waits for: without the episodes of SavedFile. Times
 /// in ns.
@@ -174,8 +178,20 @@ struct Io {
 };
 const Io& io_answer(const Derived& derived);
 
-/// The group of a file, see IoGroup.
-std::string group_of(std::string_view file);
+/// The files of a group, see IoGroup.
+class GroupName {
+ public:
+  /// What files of one group have in common: digits of folders are '#', names are '*' and their ending.
+  static std::string pattern_of(std::string_view file);
+  void add(std::string_view file);
+  /// The pattern, with the folders that all its files share; the name of a single file.
+  std::string text() const;
+
+ private:
+  std::string first_;
+  std::size_t common_ = 0;  ///< bytes that all begin with
+  bool several_ = false;
+};
 
 /// Adds one rank's rows; each is in a file of its own.
 void add_io_overlap(Io& of, const trace::Rank& rank, const RankIo& io);

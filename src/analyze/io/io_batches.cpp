@@ -77,8 +77,7 @@ struct FetchSum {
   FetchIo all{};
   struct Group {
     std::int64_t time = 0, asked = 0;
-    trace::StringId file = trace::kEmptyString;  ///< the first one
-    bool has_more = false;
+    GroupName name;
   };
   std::map<std::string, Group> groups;
   std::unordered_map<trace::StringId, Group*> of_file;
@@ -96,14 +95,16 @@ struct FetchSum {
     } else if (call.kind == IoKind::read) {
       ++all.reads;
       report::add_to(all.read, call.bytes);
-      if (is_from_storage(length, call.bytes)) report::add_to(all.stored_time, length);
+      if (is_from_storage(length, call.bytes)) {
+        ++all.stored;
+        report::add_to(all.stored_time, length);
+      }
     }
     if (call.file == trace::kEmptyString) return;
     Group*& group = of_file[call.file];
     if (group == nullptr) {
-      group = &groups[group_of(trace.text(call.file))];
-      group->has_more = group->file != trace::kEmptyString;
-      if (!group->has_more) group->file = call.file;
+      group = &groups[GroupName::pattern_of(trace.text(call.file))];
+      group->name.add(trace.text(call.file));
     }
     report::add_to(group->time, length);
     group->asked += call.kind == IoKind::open;
@@ -180,7 +181,7 @@ void add_late_batches(Io& of, const Derived& derived, const trace::Rank& rank, c
     return a.second.time < b.second.time;
   });
   if (most != sum.groups.end()) {
-    sum.all.group = most->second.has_more ? most->first : std::string(trace.text(most->second.file));
+    sum.all.group = most->second.name.text();
     sum.all.group_files = report::mean(most->second.asked, std::max<std::int64_t>(1, sum.all.batches));
   }
   sum.all.rank = rank.rank;

@@ -81,7 +81,7 @@ class Files {
 
 }  // namespace
 
-std::string group_of(std::string_view file) {
+std::string GroupName::pattern_of(std::string_view file) {
   const std::size_t slash = file.rfind('/');
   const std::string_view folder = slash == std::string_view::npos ? "" : file.substr(0, slash + 1);
   const std::string_view name = file.substr(folder.size());
@@ -95,20 +95,45 @@ std::string group_of(std::string_view file) {
   return group + '*' + std::string(dot == std::string_view::npos || dot == 0 ? "" : name.substr(dot));
 }
 
+void GroupName::add(std::string_view file) {
+  if (first_.empty()) {
+    first_ = file;
+    common_ = file.size();
+    return;
+  }
+  several_ |= file != first_;
+  const std::size_t most = std::min(common_, file.size());
+  common_ = static_cast<std::size_t>(
+      std::mismatch(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(most), first_.begin()).first -
+      file.begin());
+}
+
+std::string GroupName::text() const {
+  if (!several_) return first_;
+  const std::size_t slash = first_.rfind('/', common_ == 0 ? 0 : common_ - 1);
+  if (slash == std::string::npos) return pattern_of(first_);
+  const auto depth = std::count(first_.begin(), first_.begin() + static_cast<std::ptrdiff_t>(slash), '/');
+  const std::string pattern = pattern_of(first_);
+  std::size_t rest = 0;
+  for (auto left = depth; left >= 0; --left) rest = pattern.find('/', rest) + 1;
+  return first_.substr(0, slash + 1) + pattern.substr(rest);
+}
+
 namespace {
 
 void add_groups(Io& of, const trace::Trace& trace, const trace::Rank& rank, const RankIo& io) {
   struct Sum {
     IoGroup group{};
     std::set<trace::StringId> files;
+    GroupName name;
   };
   std::map<std::string, Sum> sums;
   std::unordered_map<trace::StringId, Sum*> of_file;
   for (const IoCall& call : io.calls) {
     if (call.file == trace::kEmptyString) continue;
     Sum*& sum = of_file[call.file];
-    if (sum == nullptr) sum = &sums[group_of(trace.text(call.file))];
-    sum->files.insert(call.file);
+    if (sum == nullptr) sum = &sums[GroupName::pattern_of(trace.text(call.file))];
+    if (sum->files.insert(call.file).second) sum->name.add(trace.text(call.file));
     IoGroup& group = sum->group;
     ++group.calls;
     group.opens += call.kind == IoKind::open;
@@ -118,10 +143,10 @@ void add_groups(Io& of, const trace::Trace& trace, const trace::Rank& rank, cons
     if (call.kind == IoKind::write) add_to(group.written, call.bytes);
   }
   const auto first = std::ssize(of.groups);
-  for (auto& [name, sum] : sums) {
+  for (auto& [pattern, sum] : sums) {
     sum.group.rank = rank.rank;
     sum.group.files = std::ssize(sum.files);
-    sum.group.group = sum.files.size() == 1 ? std::string(trace.text(*sum.files.begin())) : name;
+    sum.group.group = sum.name.text();
     of.groups.push_back(std::move(sum.group));
   }
   std::stable_sort(of.groups.begin() + first, of.groups.end(),

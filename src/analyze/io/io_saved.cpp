@@ -59,6 +59,17 @@ class Callers {
   std::map<trace::TrackId, Column<derive::StackPiece>> pieces_;
 };
 
+/// The same without gaps up to kSavingGap.
+IntervalSet joined(const IntervalSet& calls) {
+  Column<Interval> spans;
+  for (const Interval& part : calls.parts())
+    if (!spans.empty() && part.begin - spans.back().end <= kSavingGap)
+      spans.back().end = part.end;
+    else
+      spans.push_back(part);
+  return IntervalSet::of(std::move(spans));
+}
+
 }  // namespace
 
 void add_saved_files(Io& of, const trace::Trace& trace, const trace::Rank& rank, const RankIo& io) {
@@ -81,7 +92,10 @@ void add_saved_files(Io& of, const trace::Trace& trace, const trace::Rank& rank,
   const auto first = std::ssize(of.saved);
   const auto close = [&](trace::StringId file, trace::TrackId thread, Episode& episode) {
     if (episode.saved.written >= kSavedBytes) {
-      const IntervalSet stall = IntervalSet::of(std::move(episode.spans));
+      const IntervalSet calls = IntervalSet::of(std::move(episode.spans));
+      const IntervalSet stall =
+          episode.saved.written >= episode.saved.calls * kSmallBytes / 2 ? joined(calls) : calls;
+      episode.saved.io = calls.length();
       episode.saved.file = trace.text(file);
       episode.saved.stall = stall.length();
       episode.saved.line = callers.line(thread, stall);
@@ -109,8 +123,16 @@ void add_saved_files(Io& of, const trace::Trace& trace, const trace::Rank& rank,
     Episode& episode = episodes[{call.file, track}];
     if (call.kind == derive::IoKind::open) close(call.file, track, episode);
     if (!episode.open)
-      episode.saved = {rank.rank, step_number(rank, call.row), e.start[call.row] - origin, "", 0, 0, 0, 0,
-                       kNoInt};
+      episode.saved = {.rank = rank.rank,
+                       .step = step_number(rank, call.row),
+                       .start = e.start[call.row] - origin,
+                       .file = {},
+                       .written = 0,
+                       .calls = 0,
+                       .stall = 0,
+                       .io = 0,
+                       .sync = 0,
+                       .exposed = kNoInt};
     episode.open = true;
     ++episode.saved.calls;
     if (call.kind == derive::IoKind::write) report::add_to(episode.saved.written, call.bytes);
