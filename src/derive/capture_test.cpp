@@ -63,6 +63,22 @@ TEST(Capture, AThreadThatWaitsInPythonIsNotTheMainThread) {
   EXPECT_EQ(roles[1], derive::ThreadRole::other);
 }
 
+// A thread that only writes files for 90 µs beside an operator of 5.
+TEST(Capture, AThreadThatWritesFilesIsNotTheMainThread) {
+  const char* alone = R"J(
+    {"ph": "X", "cat": "POSIX", "name": "write", "pid": 5, "tid": 6, "ts": 5, "dur": 90},
+    {"ph": "X", "cat": "POSIX", "name": "read", "pid": 5, "tid": 5, "ts": 40, "dur": 2})J";
+  const std::string both =
+      std::string(alone) +
+      R"J(,{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 5, "tid": 5, "ts": 20, "dur": 5})J";
+  const trace::Trace trace = test::open_events(both.c_str()), only = test::open_events(alone);
+  const auto roles = derive::thread_roles(trace, trace.ranks[0]);
+  EXPECT_EQ(roles, (std::vector{derive::ThreadRole::main, derive::ThreadRole::other}));
+  EXPECT_EQ(derive::thread_roles(only, only.ranks[0]),
+            (std::vector{derive::ThreadRole::other, derive::ThreadRole::main}))
+      << "where files are all that is recorded, the busiest thread is";
+}
+
 // Devices repeat the annotations of their host.
 TEST(Capture, CallsOfDataParallelModulesCountOnTheHost) {
   const trace::Trace trace = test::open_events(R"J(

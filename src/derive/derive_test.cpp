@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "derive/id_index.h"
+#include "derive/row_time.h"
 #include "support/open_text.h"
 
 namespace stepscope::derive {
@@ -74,6 +75,22 @@ TEST(Nesting, OfEqualRangesTheOuterKindIsTheParent) {
   EXPECT_EQ(d.parent("mark"), "-");
   EXPECT_EQ(d.parent("op"), "mark");
   EXPECT_EQ(d.parent("call"), "op");
+}
+
+TEST(Nesting, CallsThatReadAndWriteFiles) {
+  const Derived d{{"python_function", "load", 1, 0, 100},
+                  {"STDIO", "fread", 1, 10, 50},
+                  {"POSIX", "read", 1, 20, 30},
+                  {"cpu_op", "aten::from_file", 1, 70, 20},
+                  {"posix_call", "pread", 1, 70, 20}};
+  EXPECT_EQ(d.parent("fread"), "load");
+  EXPECT_EQ(d.parent("read"), "fread");
+  EXPECT_EQ(d.parent("pread"), "aten::from_file") << "of equal ranges the call is the inner one";
+  EXPECT_EQ(d.parent("aten::from_file"), "load");
+  const derive::RowTimes times = derive::row_times(d.rank());
+  EXPECT_EQ(times.host_self[d.row("load")], 30'000);
+  EXPECT_EQ(times.host_self[d.row("aten::from_file")], 0);
+  EXPECT_EQ(times.host_self[d.row("pread")], 20'000);
 }
 
 TEST(Nesting, RangesThatOnlyOverlapAreSiblings) {

@@ -73,7 +73,8 @@ Signs signs_of(const Trace& trace, const Rank& rank) {
   const std::vector<bool> is_sampled = sampled_tracks(trace, rank);  // their ends are not exact
   std::vector<bool> inside(rank.first_device_row());                 // an operator, or a node of autograd
   for (const Row row : rank.host_rows()) {
-    if (!is_host_range(e.kind[row]) || e.kind[row] == Kind::runtime || is_sampled[e.track[row]]) continue;
+    const bool call = e.kind[row] == Kind::runtime || e.kind[row] == Kind::io;
+    if (!is_host_range(e.kind[row]) || call || is_sampled[e.track[row]]) continue;
     const Row parent = e.parent[row];
     inside[row] = parent != kNoRow && inside[parent];
     const Interval span{e.start[row], e.end[row]};

@@ -57,7 +57,8 @@ std::vector<ThreadRole> thread_roles(const trace::Trace& trace, const trace::Ran
   const EventTable& e = rank.events;
   trace::AskedOnce is_node(trace.strings, is_autograd_node);
   std::vector<ThreadRole> roles(rank.tracks.size(), ThreadRole::none);
-  std::vector<std::int64_t> recorded(rank.tracks.size()), in_python(rank.tracks.size());
+  std::vector<std::int64_t> recorded(rank.tracks.size()), in_python(rank.tracks.size()),
+      in_io(rank.tracks.size());
   for (TrackId t = 0; t < rank.tracks.size(); ++t) {
     if (rank.tracks[t].side != trace::Track::Side::host) continue;
     for (Row row = rank.tracks[t].begin; row < rank.tracks[t].end; ++row) {
@@ -68,6 +69,8 @@ std::vector<ThreadRole> thread_roles(const trace::Trace& trace, const trace::Ran
       const Row parent = e.parent[row];
       if (e.kind[row] == trace::Kind::python)
         in_python[t] += parent == kNoRow ? e.duration(row) : 0;
+      else if (e.kind[row] == trace::Kind::io)
+        in_io[t] += parent == kNoRow ? e.duration(row) : 0;
       else if (!node && (parent == kNoRow || e.kind[parent] == trace::Kind::python))
         recorded[t] += e.duration(row);
     }
@@ -80,8 +83,9 @@ std::vector<ThreadRole> thread_roles(const trace::Trace& trace, const trace::Ran
   }
   if (marked) return roles;
   // A thread that only waits in Python may be on the stack for longer than the one that works.
-  if (std::all_of(recorded.begin(), recorded.end(), [](std::int64_t time) { return time == 0; }))
-    recorded = in_python;
+  for (std::vector<std::int64_t>* instead : {&in_python, &in_io})
+    if (std::all_of(recorded.begin(), recorded.end(), [](std::int64_t time) { return time == 0; }))
+      recorded = std::move(*instead);
   const std::vector<bool> is_sampled = sampled_tracks(trace, rank);
   std::optional<TrackId> most;
   for (TrackId t = 0; t < rank.tracks.size(); ++t) {

@@ -11,7 +11,8 @@ namespace stepscope::derive {
 
 enum class ThreadRole : std::uint8_t {
   main,      ///< has the step marks; without marks, the thread with most time in ops and ranges outside
-             ///< autograd's functions, or in Python calls if no thread has any; no track of samples
+             ///< autograd's functions, or in Python calls if no thread has any, or in calls that read and
+             ///< write files if that is all; no track of samples
   backward,  ///< runs autograd's functions and is not the main thread
   other,
   none,  ///< not a host thread, or has no host ranges

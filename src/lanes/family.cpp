@@ -52,6 +52,8 @@ Family Families::of(const trace::Rank& rank, trace::Row row, bool autograd) cons
       return Family::waiting;
     case Kind::runtime:
       return name.waits ? Family::waiting : Family::runtime;
+    case Kind::io:
+      return Family::data;
     case Kind::python:
       return Family::python;
     case Kind::op:

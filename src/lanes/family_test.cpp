@@ -24,7 +24,8 @@ TEST(Families, OfEveryKindOfEvent) {
 {"ph":"X","cat":"cpu_op","name":"nccl:all_reduce","pid":5,"tid":5,"ts":5,"dur":1},
 {"ph":"X","cat":"cpu_op","name":"autograd::engine::evaluate_function: MmBackward0","pid":5,"tid":5,"ts":6,"dur":5},
 {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":5,"tid":5,"ts":7,"dur":1},
-{"ph":"X","cat":"user_annotation","name":"my part","pid":5,"tid":5,"ts":20,"dur":1})J");
+{"ph":"X","cat":"user_annotation","name":"my part","pid":5,"tid":5,"ts":20,"dur":1},
+{"ph":"X","cat":"POSIX","name":"pread","pid":5,"tid":5,"ts":30,"dur":1})J");
   const Names names(trace);
   const Families families(trace, names);
   const trace::Rank& rank = trace.ranks[0];
@@ -34,7 +35,7 @@ TEST(Families, OfEveryKindOfEvent) {
   EXPECT_EQ(by_id,
             (std::vector<std::string_view>{"compute", "attention", "elementwise", "compute", "communication",
                                            "fill", "runtime", "waiting", "data", "host", "communication",
-                                           "host-backward", "host-backward", "other"}));
+                                           "host-backward", "host-backward", "other", "data"}));
 }
 
 }  // namespace

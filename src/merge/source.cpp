@@ -40,7 +40,8 @@ std::string strict(std::string_view text, Mend mend) {
 bool has_torch_events(const Survey& found) {
   if (found.categories.contains("gpu_op")) return false;
   return std::any_of(found.categories.begin(), found.categories.end(), [](const std::string& category) {
-    return read::kind_of_category(category) != trace::Kind::other;
+    const trace::Kind kind = read::kind_of_category(category);
+    return kind != trace::Kind::other && kind != trace::Kind::io;
   });
 }
 

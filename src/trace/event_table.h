@@ -43,6 +43,7 @@ enum class Kind : std::uint8_t {
   annotation,         ///< user range on the host (record_function, profiler step)
   python,             ///< Python call
   runtime,            ///< host call into the device's runtime or driver
+  io,                 ///< host call that reads, writes or asks the file system
   kernel,             ///< device kernel
   memcpy,             ///< device copy
   memset,             ///< device fill
@@ -57,7 +58,7 @@ enum class Kind : std::uint8_t {
   instant,            ///< any other instant
   other,              ///< unknown category: kept, listed, never guessed
 };
-inline constexpr int kKinds = 17;
+inline constexpr int kKinds = 18;
 
 std::string_view name_of(Kind kind);
 
@@ -72,7 +73,8 @@ constexpr bool is_device_row(Kind kind) {
 }
 /// True for ranges that nest on a host thread.
 constexpr bool is_host_range(Kind kind) {
-  return kind == Kind::op || kind == Kind::annotation || kind == Kind::python || kind == Kind::runtime;
+  return kind == Kind::op || kind == Kind::annotation || kind == Kind::python || kind == Kind::runtime ||
+         kind == Kind::io;
 }
 
 /// What a device event does for the program.

@@ -156,6 +156,7 @@ TEST(Kind, EveryOneHasAName) {
   for (int kind = 0; kind < kKinds; ++kind) EXPECT_FALSE(name_of(static_cast<Kind>(kind)).empty());
   EXPECT_EQ(name_of(Kind::other), "other");
   EXPECT_EQ(name_of(Kind::op), "op");
+  EXPECT_EQ(name_of(Kind::io), "io");
 }
 
 }  // namespace
