@@ -63,9 +63,11 @@ def by_python(path):
 
 
 def timed(run):
-    begin = time.perf_counter()
+    """Seconds that pass, and seconds of processors."""
+    begin, used = time.perf_counter(), os.times()
     run()
-    return time.perf_counter() - begin
+    now = os.times()
+    return time.perf_counter() - begin, sum(now[:4]) - sum(used[:4])
 
 
 def main(program, folder):
@@ -77,10 +79,10 @@ def main(program, folder):
         for _ in range(RUNS):
             ours.append(timed(lambda: subprocess.run(ask, check=True, stdout=subprocess.DEVNULL)))
             python.append(timed(lambda: by_python(path)))
-        a, b = statistics.median(ours), statistics.median(python)
+        (a, a_used), (b, b_used) = ([statistics.median(column) for column in zip(*of)] for of in (ours, python))
         stored = sum(f.stat().st_size for f in (path.iterdir() if path.is_dir() else [path]))
-        print("%s, %.1f MB stored, %d records: stepscope %.3f s, Python %.2f s, %.0f times"
-              % (what, stored / 1e6, RECORDS, a, b, b / a))
+        print("%s, %.1f MB stored, %d records: stepscope %.3f s (processors %.2f s), Python %.2f s (%.2f s), %.0f times (%.0f)"
+              % (what, stored / 1e6, RECORDS, a, a_used, b, b_used, b / a, b_used / a_used))
 
 
 if __name__ == "__main__":

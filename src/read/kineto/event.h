@@ -124,6 +124,7 @@ class EventParser {
   enum class KeyClass : std::uint8_t { unknown, plain, hash, number };
   void settle_arg(trace::StringId key, std::string_view text, trace::ArgType& type, std::int64_t& value);
   KeyClass class_of(trace::StringId key);
+  trace::StringId text_of_hash(std::string_view text, std::int64_t hash);
   void add_metadata(const Fields& f);
   trace::Kind kind_of_line(const Fields& f);
 
@@ -139,13 +140,14 @@ class EventParser {
   std::uint32_t block_ = 0;
   const char* damage_ = "";
   const char* reached_ = nullptr;
-  bool odd_device_ = false;                 // the last added event has an odd device number
-  std::vector<Prediction> predictions_;     // by schema: the field that followed last time
-  std::vector<std::uint8_t> kinds_;         // by category id
-  std::vector<KeyClass> key_classes_;       // by key
-  Gap gaps_[kFields][2];                    // by the previous field: the two learned last
-  const char* key_ = nullptr;               // opening quote of the key being read
-  LastLane last_lanes_[trace::kKinds + 4];  // by kind, then by phase of flow events
+  bool odd_device_ = false;                  // the last added event has an odd device number
+  std::vector<Prediction> predictions_;      // by schema: the field that followed last time
+  std::vector<std::uint8_t> kinds_;          // by category id
+  std::vector<trace::StringId> hash_texts_;  // by hash, if it is small
+  std::vector<KeyClass> key_classes_;        // by key
+  Gap gaps_[kFields][2];                     // by the previous field: the two learned last
+  const char* key_ = nullptr;                // opening quote of the key being read
+  LastLane last_lanes_[trace::kKinds + 4];   // by kind, then by phase of flow events
   std::pair<std::string_view, trace::StringId> last_category_;
   std::string scratch_;
 };

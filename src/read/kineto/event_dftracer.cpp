@@ -47,13 +47,24 @@ EventParser::KeyClass EventParser::class_of(StringId key) {
   return known;
 }
 
+/// Many events have the same few hashes. Those of old files have 16 bits.
+StringId EventParser::text_of_hash(std::string_view text, std::int64_t hash) {
+  constexpr std::int64_t kFew = 1 << 16;
+  if (hash < 0 || hash >= kFew) return intern(text);
+  if (hash_texts_.empty()) hash_texts_.assign(kFew, trace::kNoString);
+  StringId& id = hash_texts_[static_cast<std::size_t>(hash)];
+  if (id == trace::kNoString) id = words_.strings.intern(text);
+  note_use(id);
+  return id;
+}
+
 /// Hashes become texts, whatever the file's generation wrote; numbers in quotes become numbers. `text` is the
 /// value in the file.
 void EventParser::settle_arg(StringId key, std::string_view text, ArgType& type, std::int64_t& value) {
   const KeyClass of = class_of(key);
   if (of == KeyClass::hash && type != ArgType::text && (is_whole(text) || type == ArgType::raw)) {
     if (text.front() == '[' || text.front() == '{') return;
-    value = intern(text);
+    value = type == ArgType::integer ? text_of_hash(text, value) : intern(text);
     type = ArgType::text;
   } else if (of == KeyClass::number && type == ArgType::text && is_whole(bare(text))) {
     const char* digits = text.data() + 1;
