@@ -215,6 +215,20 @@ void note_reading(const Rank& rank, std::vector<std::string>& notes) {
                     "different keys, or an event "
                     "over 256. Ids and shapes in them are not used.",
                     rank.path, r.crowded_args));
+  if (r.aggregated > 0)
+    notes.push_back(fmt::format(
+        "{}: {} record{} of DFTracer each stand{} for many calls. They have no time of their own; counts and "
+        "sums are in their args.",
+        rank.path, r.aggregated, r.aggregated == 1 ? "" : "s", r.aggregated == 1 ? "s" : ""));
+  if (r.ambiguous_hashes > 0)
+    notes.push_back(fmt::format(
+        "{}: {} stand{} for several names in this file. An event gets the last name before it, which may be "
+        "that of another file.",
+        rank.path, r.ambiguous_hashes == 1 ? "a hash" : fmt::format("{} hashes", r.ambiguous_hashes),
+        r.ambiguous_hashes == 1 ? "s" : ""));
+  if (r.unknown_hashes > 0)
+    notes.push_back(fmt::format("{}: {} event{} a file by a hash that nothing in the file explains.",
+                                rank.path, r.unknown_hashes, r.unknown_hashes == 1 ? " names" : "s name"));
   if (r.unmatched_ends > 0)
     notes.push_back(fmt::format("{}: {} end event{} (ph E) without a begin {} left out.", rank.path,
                                 r.unmatched_ends, r.unmatched_ends == 1 ? "" : "s",

@@ -92,6 +92,14 @@ struct NameEvent {
   trace::StringId what, name;
 };
 
+/// What a hash in args stands for, or the number of a rank: metadata of DFTracer's files.
+struct Definition {
+  enum class Of : std::uint8_t { file, host, text, rank };
+  Of of{};
+  trace::StringId hash = 0, name = 0;  ///< of a rank: `name` is its number
+  std::uint32_t source = 0;            ///< position in the block: it holds for the events that follow
+};
+
 /// An event with a time, in its reading thread's ids: a future row of the EventTable.
 struct ParsedRow {
   std::int64_t start, end;
@@ -136,9 +144,10 @@ struct Batch {
   std::size_t first_value = 0;  ///< where its rows' values begin in Vocabulary::values
   std::vector<HalfEvent> halves;
   std::vector<NameEvent> names;
+  std::vector<Definition> definitions;
   std::vector<trace::StringId> first_uses;  ///< strings in the order this block first used them
   std::uint32_t listed = 0;                 ///< events of every phase
-  std::int64_t clamped_times = 0, crowded_args = 0;
+  std::int64_t clamped_times = 0, crowded_args = 0, aggregated = 0;
   std::vector<trace::Loss> losses;  ///< the first few
   std::int64_t loss_count = 0, lost_bytes = 0;
 

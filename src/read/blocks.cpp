@@ -37,6 +37,15 @@ const char* last_event(const char* begin, const char* end) {
   return nullptr;
 }
 
+constexpr std::ptrdiff_t kMaxBoundary = 4096;
+
+/// Whether an object at `brace` is no value of another one. Blanks from `from` on were looked at before.
+bool stands_alone(const char* from, const char* brace) {
+  const char* p = brace - 1;
+  while (p > from && (*p == ' ' || *p == '\t' || *p == '\r')) --p;
+  return *p != ':' && *p != '[' && *p != ',' && *p != '"' && *p != ' ' && *p != '\t' && *p != '\r';
+}
+
 }  // namespace
 
 const char* next_event(const char* from, const char* end) {
@@ -48,8 +57,21 @@ const char* next_event(const char* from, const char* end) {
   return nullptr;
 }
 
+const char* next_line(const char* from, const char* end) {
+  for (const char* p = from + 1; p < end; ++p) {
+    p = static_cast<const char*>(std::memchr(p, '{', static_cast<std::size_t>(end - p)));
+    if (p == nullptr) return nullptr;
+    const char* key = skip_space(p + 1);
+    if (key < end && *key == '"' && event_key_at(key + 1, end) && stands_alone(from, p)) return p;
+  }
+  return nullptr;
+}
+
+const char* undecided_line(const char* from, const char* end) {
+  return std::max(from, end - std::min(end - from, kMaxBoundary));
+}
+
 const char* undecided(const char* from, const char* end) {
-  constexpr std::ptrdiff_t kMaxBoundary = 4096;
   const char* tail = std::max(from, end - std::min(end - from, kMaxBoundary));
   const void* brace = memrchr(tail, '}', static_cast<std::size_t>(end - tail));
   return brace != nullptr ? static_cast<const char*>(brace) : end;

@@ -31,6 +31,12 @@ const char* next_event(const char* from, const char* end);
 /// When next_event found nothing and more text follows: the first byte that must be kept.
 const char* undecided(const char* from, const char* end);
 
+/// The same two where each event is a document of its own, in a line of its own. An event starts with a "{"
+/// that is no value of another object or list, and a key that events have. The "{" at `from` itself is
+/// passed over.
+const char* next_line(const char* from, const char* end);
+const char* undecided_line(const char* from, const char* end);
+
 /// Max text held at a time. Tests make both small.
 struct BlockSizes {
   std::size_t usual = std::size_t{1} << 21;

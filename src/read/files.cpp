@@ -20,6 +20,7 @@
 #include "read/memory_timeline/memory_timeline.h"
 #include "read/merged/file.h"
 #include "read/merged/restore.h"
+#include "read/pfw/pfw.h"
 #include "read/recording_text.h"
 #include "read/snapshot/memory_page.h"
 #include "read/snapshot/snapshot.h"
@@ -73,6 +74,15 @@ bool is_other_pickle(const std::string& path) {
   if (!has(path, ".pickle") && !path.ends_with(".pkl")) return false;
   auto source = open_bytes(path);
   return source && !is_snapshot(peek(*source, kHead));
+}
+
+/// DFTracer's files are known by name too, as the first lines of a damaged one say nothing.
+bool is_named_pfw(std::string_view path) { return path.ends_with(".pfw") || path.ends_with(".pfw.gz"); }
+
+/// Whether the text has events outside of a document.
+bool holds_events(std::string_view head) {
+  return head.find("\"ph\":") != std::string_view::npos &&
+         head.find("\"traceEvents\"") == std::string_view::npos;
 }
 
 Result<Parsed> alone(Result<ParsedFile> file) {
@@ -164,7 +174,8 @@ Result<std::vector<std::string>> files_of(std::span<const std::string> paths,
       return Error{"cannot be opened: " + error.message(), path};
     const std::vector<std::string> found = files_below(path, fits);
     if (found.empty())
-      return Error{"no trace file (*.json, *.json.gz, *.stepscope, *.pickle) is below this directory", path};
+      return Error{"no trace file (*.json, *.json.gz, *.stepscope, *.pfw, *.pickle) is below this directory",
+                   path};
     files.insert(files.end(), found.begin(), found.end());
   }
   return files;
@@ -203,11 +214,12 @@ Result<Parsed> parse_file(const std::string& path, const KinetoOptions& options)
   auto source = open_bytes(path);
   if (!source) return source.error();
   const std::string head = peek(*source, kHead);
-  if (is_dftracer(head))
-    return Error{
-        "is a DFTracer file, which this version does not read; record the job with torch.profiler and give "
-        "the file that its export_chrome_trace wrote; `stepscope merge` puts both on one time line",
-        path};
+  if (is_dftracer(head) || (is_named_pfw(path) && holds_events(head))) {
+    const auto reopen = [&] {
+      return *source ? Result<std::unique_ptr<ByteSource>>(std::move(*source)) : open_bytes(path);
+    };
+    return alone(parse_pfw(path, head, reopen, options));
+  }
   if (is_execution_trace(head)) return execution_trace_alone(path == "-" ? "standard input" : path);
   if (const auto error = foreign_error(head, path)) return *error;
   if (is_memory_timeline(head)) return alone(parse_memory_timeline(path, **source));

@@ -14,7 +14,8 @@ namespace stepscope::read {
 
 /// Endings of files that can be read, and of files that can be merged.
 inline constexpr std::string_view kReadable[] = {".json",   ".json.gz",   ".json.zst",   ".stepscope",
-                                                 ".pickle", ".pickle.gz", ".pickle.zst", ".pkl"};
+                                                 ".pickle", ".pickle.gz", ".pickle.zst", ".pkl",
+                                                 ".pfw",    ".pfw.gz"};
 inline constexpr std::string_view kMergeable[] = {".json", ".json.gz", ".json.zst",
                                                   ".pfw",  ".pfw.gz",  ".stepscope"};
 

@@ -58,13 +58,13 @@ std::string_view wide_encoding(std::string_view head) {
 }  // namespace
 
 bool is_dftracer(std::string_view head) {
-  constexpr std::string_view kFirstKey = "{\"id\":";
   skip_space(head);
   if (head.starts_with('[')) head.remove_prefix(1);
   skip_space(head);
   const std::string_view line = head.substr(0, head.find('\n'));
-  return line.starts_with(kFirstKey) && line.find("\"pid\":") != std::string_view::npos &&
-         is_json_lines(head);
+  const auto has = [&](std::string_view key) { return line.find(key) != std::string_view::npos; };
+  const bool metadata = line.starts_with("{\"name\":") && has("\"cat\":\"dftracer\"");  // without an id
+  return (metadata || line.starts_with("{\"id\":")) && has("\"pid\":") && is_json_lines(head);
 }
 
 std::optional<Error> foreign_error(std::string_view head, const std::string& path) {

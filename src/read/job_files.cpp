@@ -7,6 +7,7 @@
 #include "base/byte_source.h"
 #include "read/blocks.h"
 #include "read/execution_trace/execution_trace.h"
+#include "read/foreign.h"
 #include "read/memory_timeline/memory_timeline.h"
 #include "read/merged/file.h"
 #include "read/rank_numbers.h"
@@ -51,7 +52,7 @@ JobFile look_at(const std::string& path) {
   if (is_other_json(head)) return JobFile::other;
   if (head.starts_with(kMergedStart)) return JobFile::alone;  // holds all ranks itself
   const bool several = rank_in_name(path) >= 0 || is_execution_trace(head) || record::is_recording(head) ||
-                       world_size_in(head) > 1;
+                       is_dftracer(head) || world_size_in(head) > 1;
   return several ? JobFile::of_several : JobFile::alone;
 }
 

@@ -12,6 +12,7 @@
 #include "read/files.h"
 #include "read/memory_timeline/memory_timeline.h"
 #include "read/not_recorded.h"
+#include "read/pfw/pfw.h"
 #include "read/rank_numbers.h"
 #include "read/runs.h"
 #include "read/snapshot/attach_snapshots.h"
@@ -85,6 +86,7 @@ Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions&
   attach_snapshots(trace);
   attach_memory_timelines(trace);
   if (left_out > 0) trace.notes.push_back(note_left_out(left_out));
+  leave_dftracer(trace);
   if (options.ranks.empty())
     if (auto error = choose_run(trace, options.run)) return *std::move(error);
   settle_ranks(trace);

@@ -15,6 +15,7 @@
 #include "read/execution_trace/execution_trace.h"
 #include "read/files.h"
 #include "read/not_recorded.h"
+#include "read/pfw/pfw.h"
 #include "read/rank_numbers.h"
 #include "read/runs.h"
 
@@ -139,6 +140,7 @@ Result<RankFiles> RankFiles::survey(std::span<const std::string> paths, const Op
       if (of.error) return *of.error;
   if (left_out > 0) out.heads_.notes.push_back(note_left_out(left_out));
   for (const std::string& path : execution_traces) out.heads_.notes.push_back(path + std::string(kLeftOut));
+  leave_dftracer(out.heads_);
   if (auto error = choose_run(out.heads_, options.run)) return *std::move(error);
   settle_ranks(out.heads_);
   note_gaps(out.heads_);

@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "base/median.h"
+#include "read/pfw/pfw.h"
 
 namespace stepscope::read {
 namespace {
@@ -238,6 +239,11 @@ void settle_ranks(trace::Trace& trace) {
   if (named > kNamed) names += fmt::format(" and {} more", named - kNamed);
   std::stable_sort(ranks.begin(), ranks.end(),
                    [](const trace::Rank& a, const trace::Rank& b) { return a.rank < b.rank; });
+  if (std::ranges::all_of(ranks, is_of_dftracer)) {  // such files are of processes, ranks or not
+    trace.notes.push_back(
+        "These files do not say which rank each process is. They are numbered by path: " + names + ".");
+    return;
+  }
   doubt(trace,
         "These files do not look like the ranks of one job: some have no rank number. They are numbered by "
         "path: " +

@@ -62,9 +62,12 @@ struct Reading {
   std::int64_t unmatched_ends = 0;  ///< end events (ph E) without a begin, left out
   std::int64_t open_begins = 0;   ///< begin events (ph B) without an end, extended to the end of their thread
   std::int64_t crowded_args = 0;  ///< events whose last args are kept as one text, "(more args)"
-  bool complete = true;           ///< the document was not cut off
-  bool only_critical = false;     ///< a copy made by `overlay`, with only the critical path
-  std::string format;             ///< e.g. "kineto"
+  std::int64_t aggregated = 0;    ///< events that each stand for many calls
+  std::int64_t ambiguous_hashes = 0;  ///< hashes that stand for several names in this file
+  std::int64_t unknown_hashes = 0;    ///< events with the hash of a file that nothing explains
+  bool complete = true;               ///< the document was not cut off
+  bool only_critical = false;         ///< a copy made by `overlay`, with only the critical path
+  std::string format;                 ///< e.g. "kineto"
   std::vector<Loss> first_losses;
 };
 

@@ -9,6 +9,7 @@
 #include "base/byte_source.h"
 #include "derive/derive.h"
 #include "read/kineto/kineto.h"
+#include "read/pfw/pfw.h"
 #include "trace/trace.h"
 
 namespace stepscope::test {
@@ -18,18 +19,33 @@ struct ReadAs {
   read::BlockSizes blocks;
 };
 
-/// Parses, seals and derives `bytes` (JSON text, or gzip of it) as the only rank of a Trace.
-inline Result<trace::Trace> open_text(std::string_view bytes, const ReadAs& as = {}) {
+inline read::KinetoOptions options_of(const ReadAs& as) {
   read::KinetoOptions options;
   options.threads = as.threads;
   options.blocks = as.blocks;
-  const auto reopen = [&] { return Result(memory_bytes(bytes.data(), bytes.size())); };
-  auto parsed = read::parse_kineto("text", reopen, options);
+  return options;
+}
+
+/// Seals and derives the file as the only rank of a Trace.
+inline Result<trace::Trace> trace_of(Result<read::ParsedFile> parsed, const ReadAs& as) {
   if (!parsed) return parsed.error();
   trace::Trace trace;
   read::seal(trace, std::move(*parsed), as.threads);
   for (trace::Rank& rank : trace.ranks) derive::fill(trace, rank);
   return trace;
+}
+
+/// Parses, seals and derives `bytes` (JSON text, or gzip of it) as the only rank of a Trace.
+inline Result<trace::Trace> open_text(std::string_view bytes, const ReadAs& as = {}) {
+  const auto reopen = [&] { return Result(memory_bytes(bytes.data(), bytes.size())); };
+  return trace_of(read::parse_kineto("text", reopen, options_of(as)), as);
+}
+
+/// The same for lines of events, as DFTracer writes them.
+inline Result<trace::Trace> open_lines(std::string_view bytes, const ReadAs& as = {}) {
+  const auto reopen = [&] { return Result(memory_bytes(bytes.data(), bytes.size())); };
+  auto source = memory_bytes(bytes.data(), bytes.size());
+  return trace_of(read::parse_pfw("text", peek(source, 1 << 16), reopen, options_of(as)), as);
 }
 
 /// One gzip member.

@@ -114,6 +114,7 @@ struct NodeList {
     }
     return nullptr;
   }
+  static const char* undecided(const char* from, const char* end) { return read::undecided(from, end); }
 };
 
 /// Receives nodes and losses.

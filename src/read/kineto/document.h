@@ -30,6 +30,17 @@ struct ChromeList {
                                     kStranger = "something other than an event is in the event list";
   /// The first byte of the next item after `from`, nullptr if there is none.
   static const char* next(const char* from, const char* end) { return next_event(from, end); }
+  static const char* undecided(const char* from, const char* end) { return read::undecided(from, end); }
+};
+
+/// Events without a document, each in its own line, as DFTracer writes them. A bracket between two of them
+/// means nothing: a process that forked may have closed the list of another one.
+struct EventLines {
+  static constexpr bool kBracketsMeanNothing = true;
+  static constexpr std::string_view kKey = "", kItem = "an event",
+                                    kStranger = "something other than an event is between the events";
+  static const char* next(const char* from, const char* end) { return next_line(from, end); }
+  static const char* undecided(const char* from, const char* end) { return undecided_line(from, end); }
 };
 
 using TopLevel = std::vector<std::pair<std::string, std::string>>;
@@ -53,6 +64,7 @@ class DocumentParser {
   explicit DocumentParser(Args&&... args) : events_(std::forward<Args>(args)...) {}
 
   static constexpr bool kSeesBreaches = requires(Events events) { events.breaches; };
+  static constexpr bool kBracketsMeanNothing = requires { List::kBracketsMeanNothing; };
 
   Place place = Place::start;
   bool bare_array = false;
@@ -73,12 +85,11 @@ class DocumentParser {
     block_ = &block;
     batch_ = &batch;
     while (p < block.end()) {
-      const char* before = p;
       const bool moved = damaged_from_ >= 0       ? seek(p)
                          : place == Place::events ? parse_event(p)
                          : place == Place::top    ? parse_top(p)
                                                   : parse_edge(p);
-      if (!moved) return before;
+      if (!moved) return p;
     }
     return block.end();
   }
@@ -163,7 +174,7 @@ class DocumentParser {
   bool seek(const char*& p) {
     const char* next = place == Place::done ? nullptr : List::next(p, block_->end());
     if (next == nullptr) {
-      p = place == Place::done ? block_->end() : undecided(p, block_->end());
+      p = place == Place::done ? block_->end() : List::undecided(p, block_->end());
       return p == block_->end();
     }
     batch_->lose(damaged_from_, offset_of(next) - damaged_from_, damage_);
@@ -186,6 +197,10 @@ class DocumentParser {
     if (p >= block_->end()) return true;
     if (*p == ',') {
       pass_comma(p);
+      return true;
+    }
+    if (kBracketsMeanNothing && (*p == '[' || *p == ']')) {
+      ++p;
       return true;
     }
     if (*p == ']') {

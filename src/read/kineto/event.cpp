@@ -26,6 +26,12 @@ bool key_is(std::uint64_t word, const char (&key)[N]) {
   return (word & mask_of(N - 1)) == word_of(key);
 }
 
+/// The letter of a phase that DFTracer numbers; letters stay.
+char phase_of(char digit) {
+  constexpr char kPhases[] = {'?', 'X', 'C', kAggregated, 'M'};
+  return digit < '0' || digit > '9' ? digit : digit < '5' ? kPhases[digit - '0'] : '?';
+}
+
 std::uint64_t load8(const char* p) {
   std::uint64_t word;
   std::memcpy(&word, p, 8);
@@ -160,7 +166,10 @@ bool EventParser::parse_field(const char*& p, Field field, Fields& f) {
   }
   if (!has_room(f)) return skip_field(p, f);
   p = key_;
-  return parse_arg(p, f);
+  const bool layer = rules_.dftracer && key_is(load8(key_ + 1), "type\"");
+  if (!parse_arg(p, f)) return false;
+  if (layer) f.layer = values_[f.field_count - 1];
+  return true;
 }
 
 bool EventParser::parse_id(const char*& p, std::int64_t& id) {
@@ -222,7 +231,8 @@ bool EventParser::parse_time(const char*& p, std::int64_t& time, bool& usable) {
   const bool quoted = *p == '"';
   const char* from = p;
   if (quoted) ++p;
-  usable = read_microseconds(p, time) && time > -kMaxTime && time < kMaxTime;
+  usable = (rules_.unit == 1000 ? read_microseconds(p, time) : parse_units(p, time)) && time > -kMaxTime &&
+           time < kMaxTime;
   if (quoted && usable && *p == '"') ++p;
   if (p >= end_) return false;
   if (usable && ends_value(*p)) return true;
@@ -240,8 +250,12 @@ bool EventParser::skip_field(const char*& p, Fields& f) {
 }
 
 bool EventParser::parse_phase(const char*& p, char& phase) {
+  if (rules_.dftracer && *p >= '0' && *p <= '9') {
+    phase = phase_of(*p);
+    return skip_value(p);
+  }
   if (*p == '"' && end_ - p > 2 && p[1] != '\\' && p[1] != '"' && p[2] == '"') {
-    phase = p[1];
+    phase = rules_.dftracer ? phase_of(p[1]) : p[1];
     p += 3;
     return true;
   }

@@ -14,16 +14,25 @@ namespace stepscope::read {
 /// text.
 bool may_be_full(std::span<const Vocabulary> words);
 
+/// The phase of DFTracer's records that each stand for many calls; it numbers its phases.
+inline constexpr char kAggregated = 3;
+
+/// What differs between files of events.
+struct EventRules {
+  bool drawn = false;        ///< also keep events that an overlay drew
+  bool wide = false;         ///< integers take two words even if they fit into one
+  bool dftracer = false;     ///< phases may be numbers, names may be hashes, numbers may be in quotes
+  std::int64_t unit = 1000;  ///< ns of one unit of the file's times
+};
+
 /// Parses event objects into a Batch. One per thread: it predicts the keys of the next event from the last
 /// ones.
 class EventParser {
  public:
   using Sink = Batch;
 
-  /// `drawn`: also keep events that an overlay drew. `wide`: integers take two words even if they fit into
-  /// one.
-  explicit EventParser(Vocabulary& vocabulary, bool drawn = false, bool wide = false)
-      : words_(vocabulary), drawn_(drawn), wide_(wide) {}
+  explicit EventParser(Vocabulary& vocabulary, const EventRules& rules = {})
+      : words_(vocabulary), rules_(rules) {}
 
   enum class Outcome : std::uint8_t {
     read,     ///< p is after the event
@@ -46,7 +55,7 @@ class EventParser {
     bool has_category = false, time_usable = false, duration_usable = false, has_duration = false;
     trace::StringId name = 0, category = 0;
     Ident pid, tid;
-    std::int64_t time = 0, duration = 0, id = 0;
+    std::int64_t time = 0, duration = 0, id = 0, layer = 0;
     trace::SchemaId schema = trace::kNoArgs;
     std::size_t field_count = 0;
     bool has_more = false;                // the args beyond the limit are kept as one text
@@ -96,6 +105,7 @@ class EventParser {
   bool parse_ident(const char*& p, Ident& ident);
   bool parse_id(const char*& p, std::int64_t& id);
   bool parse_time(const char*& p, std::int64_t& time, bool& usable);
+  bool parse_units(const char*& p, std::int64_t& time) const;
   bool skip_value(const char*& p) { return pass_value(p, end_, damage_, reached_); }
   bool skip_field(const char*& p, Fields& f);
   bool has_room(const Fields& f) const;
@@ -110,8 +120,16 @@ class EventParser {
   bool is_left_out(const Fields& f) const;
   void add_row(const Fields& f, trace::Kind kind, std::int64_t end);
 
+  // DFTracer's.
+  enum class KeyClass : std::uint8_t { unknown, plain, hash, number };
+  void settle_arg(trace::StringId key, std::string_view text, trace::ArgType& type, std::int64_t& value);
+  KeyClass class_of(trace::StringId key);
+  trace::StringId text_of_hash(std::string_view text, std::int64_t hash);
+  void add_metadata(const Fields& f);
+  trace::Kind kind_of_line(const Fields& f);
+
   Vocabulary& words_;
-  const bool drawn_, wide_;
+  const EventRules rules_;
   Batch* batch_ = nullptr;
   ParsedRows parsed_;
   std::array<std::int64_t, kMaxFields + 1> values_;  // arg values of the event being read
@@ -122,12 +140,14 @@ class EventParser {
   std::uint32_t block_ = 0;
   const char* damage_ = "";
   const char* reached_ = nullptr;
-  bool odd_device_ = false;                 // the last added event has an odd device number
-  std::vector<Prediction> predictions_;     // by schema: the field that followed last time
-  std::vector<std::uint8_t> kinds_;         // by category id
-  Gap gaps_[kFields][2];                    // by the previous field: the two learned last
-  const char* key_ = nullptr;               // opening quote of the key being read
-  LastLane last_lanes_[trace::kKinds + 4];  // by kind, then by phase of flow events
+  bool odd_device_ = false;                  // the last added event has an odd device number
+  std::vector<Prediction> predictions_;      // by schema: the field that followed last time
+  std::vector<std::uint8_t> kinds_;          // by category id
+  std::vector<trace::StringId> hash_texts_;  // by hash, if it is small
+  std::vector<KeyClass> key_classes_;        // by key
+  Gap gaps_[kFields][2];                     // by the previous field: the two learned last
+  const char* key_ = nullptr;                // opening quote of the key being read
+  LastLane last_lanes_[trace::kKinds + 4];   // by kind, then by phase of flow events
   std::pair<std::string_view, trace::StringId> last_category_;
   std::string scratch_;
 };

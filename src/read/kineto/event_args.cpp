@@ -70,10 +70,12 @@ bool EventParser::parse_arg(const char*& p, Fields& f) {
     key = text.find('\\') == text.npos ? intern(text) : intern_escaped(text);
   ArgType type{};
   std::int64_t value = 0;
+  const char* from = p;
   if (!parse_arg_value(p, type, value)) return false;
+  if (rules_.dftracer) settle_arg(key, text_between(from, p), type, value);
   values_[f.field_count++] = value;
   const bool wide = type == ArgType::real ||
-                    (type == ArgType::integer && (wide_ || value != static_cast<std::int32_t>(value)));
+                    (type == ArgType::integer && (rules_.wide || value != static_cast<std::int32_t>(value)));
   const bool fits = hit && type == guess.field.type && (guess.field.wide || !wide);
   f.schema = fits ? guess.next : extend(f.schema, {key, type, wide});
   return true;

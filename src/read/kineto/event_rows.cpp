@@ -49,7 +49,7 @@ void EventParser::add_row(const Fields& f, Kind kind, std::int64_t end) {
 }
 
 bool EventParser::is_left_out(const Fields& f) const {
-  if (drawn_ || !f.has_category) return false;
+  if (rules_.drawn || !f.has_category) return false;
   const bool flow = f.phase == 's' || f.phase == 't' || f.phase == 'f';
   if (!flow && f.phase != 'C') return false;
   return words_.strings[f.category] == (flow ? kDrawnArrow : kDrawnCounter);
@@ -57,7 +57,9 @@ bool EventParser::is_left_out(const Fields& f) const {
 
 void EventParser::add(const Fields& f) {
   batch_->crowded_args += f.has_more;
-  if (f.phase == 'M') {
+  if (f.phase == 'M' && rules_.dftracer) {
+    add_metadata(f);
+  } else if (f.phase == 'M') {
     for (std::size_t i = 0; i < f.field_count; ++i) {
       const trace::ArgField field = words_.schemas.fields(f.schema)[i];
       if (field.type == ArgType::text)
@@ -73,8 +75,9 @@ void EventParser::add(const Fields& f) {
 }
 
 void EventParser::add_timed(const Fields& f) {
-  const Kind kind =
-      f.has_category ? kind_by_name(category_kind(f.category), words_.strings[f.name]) : Kind::op;
+  const Kind kind = rules_.dftracer  ? kind_of_line(f)
+                    : f.has_category ? kind_by_name(category_kind(f.category), words_.strings[f.name])
+                                     : Kind::op;
   switch (f.phase) {
     case 'X': {
       const bool usable = f.duration_usable && f.duration >= 0;
@@ -102,6 +105,9 @@ void EventParser::add_timed(const Fields& f) {
     }
     case 'C':
       return add_row(f, Kind::counter, f.time);
+    case kAggregated:
+      ++batch_->aggregated;
+      return add_row(f, Kind::instant, f.time);
     default:
       return add_row(f, Kind::other, f.time);
   }

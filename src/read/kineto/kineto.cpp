@@ -3,18 +3,13 @@
 #include <simdjson.h>
 
 #include <algorithm>
-#include <atomic>
 #include <map>
-#include <mutex>
-#include <optional>
 #include <utility>
 #include <vector>
 
-#include "base/parallel.h"
 #include "read/drawn.h"
 #include "read/json_members.h"
-#include "read/kineto/document.h"
-#include "read/kineto/event.h"
+#include "read/kineto/events.h"
 #include "read/merged/source.h"
 #include "trace/trace.h"
 
@@ -217,141 +212,15 @@ void read_head(trace::Rank& rank, std::vector<std::pair<std::string, std::string
   rank.metadata = std::move(top_level);
 }
 
-/// The result of one pass over a file.
-struct Pass {
-  std::vector<Batch> batches;
-  std::vector<Vocabulary> words;
-  TopLevel top_level;
-  std::int64_t text_bytes = 0;
-  bool complete = false;
-};
-
-/// One thread; unread text moves on to the next block. Right for any document.
-Pass read_serially(ByteSource& source, const KinetoOptions& options) {
-  Pass pass;
-  pass.words.resize(1);
-  BlockReader reader(source, false, options.blocks);
-  DocumentParser<EventParser> parser(pass.words[0], options.drawn, options.wide);
-  Block block;
-  while (reader.next(block)) {
-    Batch batch;
-    batch.index = block.index;
-    parse_next(parser, reader, block, options.blocks.most, batch);
-    parser.end_batch(batch);
-    pass.batches.push_back(std::move(batch));
-    if (options.progress) options.progress(reader.stored_position());
-  }
-  pass.top_level = std::move(parser.top_level);
-  pass.text_bytes = reader.bytes_read();
-  pass.complete = parser.place == Place::done && !parser.lost();
-  return pass;
-}
-
-/// Several threads, each proving where the next block begins. Nothing when a guess was wrong, or when one
-/// thread would not have had room for all schemas.
-std::optional<Pass> read_in_parallel(ByteSource& source, const KinetoOptions& options) {
-  Pass pass;
-  pass.words.resize(options.threads);
-  BlockReader reader(source, true, options.blocks);
-  std::mutex mutex;
-  std::map<std::uint32_t, TopLevel> top_level;
-  std::atomic<bool> wrong{false};
-  std::atomic<std::int64_t> wasted{0};
-  const auto work = [&](std::size_t thread) {
-    DocumentParser<EventParser> parser(pass.words[thread], options.drawn, options.wide);
-    Block block;
-    while (!wrong && reader.next(block)) {
-      Batch batch;
-      batch.index = block.index;
-      batch.vocabulary = static_cast<std::uint32_t>(thread);
-      parser.start_at(block.index == 0 ? Place::start : Place::events);
-      if (!parse_alone(parser, block, batch)) wrong = true;
-      if ((wasted += parser.wasted()) > kFreeWaste) wrong = true;
-      parser.end_batch(batch);
-      const std::lock_guard lock(mutex);
-      top_level[block.index] = std::move(parser.top_level);
-      if (block.last) pass.complete = parser.place == Place::done && !parser.lost();
-      pass.batches.push_back(std::move(batch));
-      if (options.progress) options.progress(reader.stored_position());
-    }
-  };
-  parallel_for(options.threads, options.threads, work);
-  if (wrong || may_be_full(pass.words)) return std::nullopt;
-  pass.text_bytes = reader.bytes_read();
-  for (auto& [index, entries] : top_level)
-    for (auto& entry : entries) pass.top_level.push_back(std::move(entry));
-  std::sort(pass.batches.begin(), pass.batches.end(),
-            [](const Batch& a, const Batch& b) { return a.index < b.index; });
-  return pass;
-}
-
-void count_reading(trace::Rank& rank, const Pass& pass, const ByteSource& source) {
-  trace::Reading& reading = rank.reading;
-  reading.format = "kineto";
-  reading.text_bytes = pass.text_bytes;
-  reading.complete = pass.complete;
-  reading.losses = source.fault_count;
-  reading.lost_bytes = source.lost_bytes;
-  for (const ByteFault& fault : source.faults)
-    reading.first_losses.push_back({fault.offset, fault.bytes, fault.reason});
-  for (const Batch& batch : pass.batches) {
-    reading.events += batch.listed;
-    reading.losses += batch.loss_count;
-    reading.lost_bytes += batch.lost_bytes;
-    reading.clamped_times += batch.clamped_times;
-    reading.crowded_args += batch.crowded_args;
-    for (const trace::Loss& loss : batch.losses) describe(reading.first_losses, loss);
-  }
-}
-
-/// An Error if the file has nothing to analyse, or more than can be indexed.
-std::optional<Error> nothing_read(const trace::Rank& rank, const Pass& pass) {
-  constexpr const char* kExpected = "; a trace written by torch.profiler's export_chrome_trace was expected";
-  const trace::Reading& reading = rank.reading;
-  if (reading.text_bytes == 0 && reading.losses == 0)
-    return Error{"the file is empty; the job may have been stopped before the profiler wrote it", rank.path};
-  const bool damaged = !reading.first_losses.empty();
-  const std::int64_t byte = damaged ? reading.first_losses.front().byte : -1;
-  const std::string why = damaged ? ": " + reading.first_losses.front().reason : "";
-  if (reading.events == 0)
-    return Error{"no event could be read" + (damaged ? why : ": the document holds none") + kExpected,
-                 rank.path, byte};
-  std::size_t rows = 0, values = 0;
-  for (const Batch& batch : pass.batches) rows += batch.rows.size() + batch.halves.size();
-  for (const Vocabulary& words : pass.words) values += words.values.room() + words.half_values.room();
-  if (rows == 0)
-    return Error{"none of the events in the file has a usable time" + why + kExpected, rank.path, byte};
-  if (values >= 0xFFFFFFFF || rows >= 0xFFFFFFFF)
-    return Error{
-        "the file holds more than 4 billion events or args, more than this version can index; record fewer "
-        "steps",
-        rank.path};
-  return std::nullopt;
-}
+constexpr EventFormat kKineto{"kineto", "a trace written by torch.profiler's export_chrome_trace"};
 
 }  // namespace
 
 Result<ParsedFile> parse_kineto(const std::string& path, const Reopen& reopen, const KinetoOptions& options) {
-  auto source = reopen();
-  if (!source) return source.error();
-  std::optional<Pass> pass;
-  if (options.threads > 1 && (*source)->reopens) {
-    pass = read_in_parallel(**source, options);
-    if (!pass) {
-      source = reopen();
-      if (!source) return source.error();
-    }
-  }
-  if (!pass) pass = read_serially(**source, options);
-
-  ParsedFile file;
-  file.rank.path = path == "-" ? "standard input" : path;
-  count_reading(file.rank, *pass, **source);
-  if (auto error = nothing_read(file.rank, *pass)) return *error;
-  read_head(file.rank, std::move(pass->top_level));
-  file.batches = std::move(pass->batches);
-  file.words = std::move(pass->words);
-  return file;
+  auto events = parse_events(path, reopen, options, {options.drawn, options.wide}, kKineto);
+  if (!events) return events.error();
+  read_head(events->file.rank, std::move(events->top_level));
+  return std::move(events->file);
 }
 
 }  // namespace stepscope::read
