@@ -134,7 +134,8 @@ struct SavedFile {
   std::int64_t io;  ///< of that, covered by the calls
   std::int64_t sync;     ///< of that, in fsync and its like
   std::int64_t exposed;  ///< of the stall: no device works; kNoInt without a device
-  std::string line{};    ///< of the program, that makes most of the calls; "" without Python stacks
+  std::string
+      line{};  ///< of the program, that makes most of the calls on all these files; "" without Python stacks
 };
 inline constexpr std::int64_t kSavedBytes = 1 << 20;
 inline constexpr std::int64_t kSavingGap = 20'000'000;  ///< ns: tensors are gathered between writes

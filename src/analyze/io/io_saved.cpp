@@ -1,6 +1,7 @@
 // Files that the main process writes, and how long its main thread waits for them.
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "analyze/io/io.h"
 #include "derive/places/own_frames.h"
@@ -86,6 +87,7 @@ void add_saved_files(Io& of, const trace::Trace& trace, const trace::Rank& rank,
   };
   std::map<std::pair<trace::StringId, trace::TrackId>, Flushes> flushed;
   Callers callers(trace, rank, io.window);
+  std::map<trace::TrackId, Column<Interval>> saving;
   std::map<std::pair<trace::StringId, trace::TrackId>, Episode> episodes;
   const MeasuredSet busy(io.has_device ? io.compute : IntervalSet{});
   const std::int64_t origin = origin_of(rank);
@@ -98,7 +100,7 @@ void add_saved_files(Io& of, const trace::Trace& trace, const trace::Rank& rank,
       episode.saved.io = calls.length();
       episode.saved.file = trace.text(file);
       episode.saved.stall = stall.length();
-      episode.saved.line = callers.line(thread, stall);
+      for (const Interval& part : stall.parts()) saving[thread].push_back(part);
       episode.saved.sync = IntervalSet::of(std::move(episode.syncs)).length();
       episode.saved.exposed = kNoInt;
       if (io.has_device) episode.saved.exposed = subtract(stall, busy.set()).length();
@@ -143,6 +145,13 @@ void add_saved_files(Io& of, const trace::Trace& trace, const trace::Rank& rank,
     if (call.kind == derive::IoKind::close) close(call.file, track, episode);
   }
   for (auto& [key, episode] : episodes) close(key.first, key.second, episode);
+  timeline::Time most = 0;
+  for (auto& [thread, spans] : saving) {
+    const IntervalSet all = IntervalSet::of(std::move(spans));
+    if (all.length() <= std::exchange(most, std::max(most, all.length()))) continue;
+    const std::string line = callers.line(thread, all);
+    for (auto saved = of.saved.begin() + first; saved != of.saved.end(); ++saved) saved->line = line;
+  }
   const auto first_flushed = std::ssize(of.flushed);
   for (auto& [key, sum] : flushed) {
     const IntervalSet stall = IntervalSet::of(std::move(sum.spans));
