@@ -83,6 +83,11 @@ IoCause one_by_one(const FetchIo& of) {
 
 }  // namespace
 
+bool batches_are_ready(const Evidence& e) {
+  const auto all = e.mine(e.reports().files.fetching, "I/O while batches are fetched");
+  return !all.empty() && holds(all.front()->ready, all.front()->batches, kReadyBatches);
+}
+
 std::optional<IoCause> io_cause(const Evidence& e) {
   const auto all = e.mine(e.reports().files.fetching, "I/O while batches are fetched");
   if (all.empty() || all.front()->calls == 0 || all.front()->load <= 0) return std::nullopt;

@@ -14,7 +14,7 @@ import numpy
 import torch
 from torch import nn
 
-SAMPLES, SHAPE, TILES = 600, (3, 64, 64), 64
+SAMPLES, SHAPE, TILES, COLUMNS = 600, (3, 64, 64), 64, 48
 BYTES = SHAPE[0] * SHAPE[1] * SHAPE[2]
 CAUSES = ("healthy", "tiny_files", "slow_decode", "no_workers", "one_worker", "lock", "cold_cache", "metadata", "checkpoint", "logging")
 LOCK = threading.Lock()
@@ -66,9 +66,9 @@ class Images(torch.utils.data.Dataset):
             return self.smoothed((self.data / "one" / f"{index}.img").read_bytes())
         if self.cause == "cold_cache":
             parts = []
-            for part in range(12):  # a table by columns
+            for part in range(COLUMNS):
                 os.posix_fadvise(self.whole, 0, 0, os.POSIX_FADV_DONTNEED)
-                parts.append(os.pread(self.whole, BYTES // 12, (part * SAMPLES + index) * (BYTES // 12)))
+                parts.append(os.pread(self.whole, BYTES // COLUMNS, (part * SAMPLES + index) * (BYTES // COLUMNS)))
             return b"".join(parts)
         return (self.data / "one" / f"{index}.img").read_bytes()
 
@@ -133,7 +133,7 @@ def main() -> None:
     if given.cause == "lock":
         loader = Threads(images, batch)
     else:
-        workers = {"no_workers": 0, "one_worker": 1}.get(given.cause, 1 if given.cause == "healthy" else 2)
+        workers = {"no_workers": 0, "one_worker": 1, "healthy": 1, "cold_cache": 1}.get(given.cause, 2)
         loader = torch.utils.data.DataLoader(images, batch, shuffle=True, num_workers=workers,
                                              persistent_workers=workers > 0)
     log = open(given.data / "log.txt", "w")

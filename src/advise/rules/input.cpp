@@ -211,7 +211,7 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
   const std::int64_t per_step = waited / e.steps();
   const std::vector<LoaderWait> waits = loader_waits(e);
   const bool other = restarts(e, waits).size() >= 2 || comes_in_bursts(e, waits);
-  if (!in_main && (other || !always_late(e, bound))) return std::nullopt;
+  if (!in_main && (other || !always_late(e, bound) || batches_are_ready(e))) return std::nullopt;
   const std::int64_t beyond = host_only ? beyond_fetching(waited, waits) : waited;
   const bool fetches = in_main || e.loader_kind() == LoaderKind::multi_process;
   if (host_only && fetches && e.share(beyond) < kLoaderShare) return std::nullopt;
@@ -238,7 +238,7 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
       e, in_main ? RuleId::I01 : RuleId::I02,
       fmt::format("{} of {} per step: {} {}{}{}", ns(per_step), ns(e.step_length()),
                   host_only ? "the program" : "the device", waits_for, told_first ? ": " + cause->what : "",
-                  where + (cause && !told_first ? ": " + cause->what : "")));
+                  where + (cause && !told_first ? "; " + cause->what : "")));
   save(f, hidden ? 0 : static_cast<std::int64_t>(static_cast<double>(per_step) * (1 - stays)),
        in_main ? kWorkerPessimism : kStarvedPessimism, host_only ? kSlowedToo : 1.0);
   if (!in_main && load == 0 && cores_are_used_up(e)) f.saving_low = 0;
@@ -383,7 +383,8 @@ proposes no workers or larger batches.
 Saving: replay without data loading, or with as much of it as a worker takes for a batch. The low end is kStarvedPessimism of it: the cores may be used up. Without
 a device, the high end is kSlowedToo of it.
 
-Silent on: waits of single batches (I04) and of restarted workers (I03).)"},
+Silent on: waits of single batches (I04) and of restarted workers (I03); batches that were ready (kReadyBatches) when the program
+asked, if file I/O is recorded.)"},
     {RuleId::I03, "workers are restarted for every pass over the data", false, worker_restart,
      R"(Looks at: *Each wait* of `input_wait`, loaders with worker processes. Fires when at least two waits take
 kRestartTimes times the median wait, and each follows another wait in the same step: the end of the previous

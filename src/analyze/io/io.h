@@ -63,6 +63,7 @@ struct IoGroup {
 struct FetchIo {
   std::int64_t rank = -1;
   std::int64_t batches = 0;
+  std::int64_t ready = 0;    ///< of them, fetched before the program asked
   std::int64_t load = 0;     ///< length of the fetches, ns
   std::int64_t io = 0;       ///< of them, covered by calls, ns
   std::int64_t threads = 0;  ///< most threads of a process with calls in one fetch

@@ -167,6 +167,7 @@ void add_late_batches(Io& of, const Derived& derived, const trace::Rank& rank, c
     if (!is_own) {
       batch.worker = process_of(maker);
       batch.load = e.duration(load);
+      sum.all.ready += e.end[load] <= span.begin;
     }
     add_io_in(batch, sum, trace, rank, calls, maker.pid, {e.start[load], e.end[load]});
     if (is_own && batch.calls > 0) batch.load = span.length();
