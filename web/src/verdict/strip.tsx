@@ -25,11 +25,13 @@ function Lacks({ run }: { run: Run }) {
   if (first === undefined) return null;
   return (
     <details class="banner strip">
-      <summary><b>Partial recording.</b> {first.what}{others.length > 0 && ` And ${others.length} more.`}</summary>
-      <ul>
-        {lacks.map((one) => <li key={`${one.whose}${one.what}`}>{one.whose !== '' && `${one.whose}: `}{one.what} Affects {one.suffers}. {one.remedy}</li>)}
-      </ul>
-      <a href={hrefTo('verdict')}>All that the recording cannot show</a>
+      <summary title={first.what}><b>Partial recording.</b> {first.what}{others.length > 0 && ` And ${others.length} more.`}</summary>
+      <div>
+        <ul>
+          {lacks.map((one) => <li key={`${one.whose}${one.what}`}>{one.whose !== '' && `${one.whose}: `}{one.what} Affects {one.suffers}. {one.remedy}</li>)}
+        </ul>
+        <a href={hrefTo('verdict')}>All that the recording cannot show</a>
+      </div>
     </details>
   );
 }
