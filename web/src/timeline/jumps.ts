@@ -17,13 +17,15 @@ export function takeJump(model: Model) {
   if (go === undefined && longest === undefined) return model.readLink();
   change({ go: undefined, longest: undefined });
   if (longest !== undefined) void showLongest(model, longest);
-  else if (/^\d+$/.test(go!)) goToTime(model, Number(go));
+  else if (/^\d+$/.test(go!)) goToTime(model, Number(go), 'replace');
 }
 
-function show(model: Model, span: Span) {
+type How = 'push' | 'replace';
+
+function show(model: Model, span: Span, how: How) {
   const [middle, half] = [(span.from + span.to) / 2, Math.min(lengthOf(model.motion.target), model.timeline.end / NEAR) / 2];
   model.motion.go(lengthOf(span) > 1 ? widened(span, AROUND) : { from: middle - half, to: middle + half });
-  model.keepLink('push');
+  model.keepLink(how);
 }
 
 export function addMark(model: Model, span: Span, kept: boolean) {
@@ -31,18 +33,18 @@ export function addMark(model: Model, span: Span, kept: boolean) {
 }
 
 /** Marks the time and shows it. */
-export function goToTime(model: Model, asked: number) {
+export function goToTime(model: Model, asked: number, how: How = 'push') {
   const { end } = model.timeline;
   const from = Math.min(asked, end);
   if (from < asked) said.value = `The run ends at ${formatValue(end, 'ns')}.`;
   addMark(model, { from, to: from + 1 }, false);
-  showMark(model, model.marks.peek().length - 1);
+  showMark(model, model.marks.peek().length - 1, how);
 }
 
-export function showMark(model: Model, at: number) {
+export function showMark(model: Model, at: number, how: How = 'push') {
   const { span } = model.marks.peek()[at]!;
   model.announced.value = markWords(span);
-  show(model, span);
+  show(model, span, how);
 }
 export const markWords = ({ from, to }: Span) => `Mark at ${formatValue(from, 'ns')}${to - from > 1 ? `, ${formatValue(to - from, 'ns')} long` : ''}`;
 
@@ -82,8 +84,8 @@ export async function showLongest(model: Model, name: string) {
       const event = from && await model.source.event(model.run.run, from.rank, from.id);
       const place = event && placeIn(event);
       if (event?.name !== name || !place) continue;
-      await model.select(place, { show: true });
-      return show(model, { from: place.start, to: place.end });
+      await model.selectById(place.rank, place.id, { show: true });
+      return show(model, { from: place.start, to: place.end }, 'replace');
     }
     said.value = `No event has exactly this name: ${name}`;
     model.find(name.slice(0, MAX_QUERY));

@@ -156,7 +156,7 @@ function Toolbar({ model, run }: { model: Model; run: Run }) {
       <input type="search" placeholder="Name or 12.5 ms ( / )" aria-label="Search names of events, or go to a time such as 12.5 ms" value={model.query.value} spellcheck={false}
         onInput={(event) => model.find(event.currentTarget.value)} onKeyDown={onKey} />
       <span class="grow">
-        <span class="faint" role="status">{model.search.value ? `${formatValue(model.search.value.total, 'count')} events` : time !== null && `Enter: go to ${formatValue(time, 'ns')}`}</span>
+        <span class="faint" role="status">{model.search.value ? `${formatValue(model.search.value.total, 'count')} events` : time !== null && 'Enter: go there'}</span>
         <PartialStrip run={run} />
       </span>
       <span class="shown"><b>{formatValue(Math.round(lengthOf(span)), 'ns')}</b> <span class="faint">from {formatValue(Math.max(0, Math.round(span.from)), 'ns')}</span></span>
