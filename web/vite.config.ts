@@ -21,7 +21,7 @@ function page(): Plugin {
 // What no chart here uses of uPlot: axes of dates, logarithms, its own lines, bars and points (figures/paths draws those), bands between lines, cursors
 // that several charts share, joining of tables. Their bodies are left out; what only they call goes, too.
 const UNUSED = ['fmtDate', 'tzDate', 'timeAxisStamps', 'timeAxisVals', 'timeAxisVal', 'timeSeriesStamp', 'timeSeriesVal', 'monotoneCubic', 'rangeLog',
-  'rangeAsinh', '_rangeNum', 'logAxisSplits', 'asinhAxisSplits', 'log10AxisValsFilt', 'log2AxisValsFilt', 'snapLogY', 'snapAsinhY', 'clampScale', 'join', 'linear', 'stepped', 'bars',
+  'rangeAsinh', 'logAxisSplits', 'asinhAxisSplits', 'log10AxisValsFilt', 'log2AxisValsFilt', 'snapLogY', 'snapAsinhY', 'clampScale', 'join', 'linear', 'stepped', 'bars',
   'points', 'orient', 'setDefaults2', 'addSeries', 'delSeries', 'setBand', 'pubSync', 'pub'];
 const EMPTY: Record<string, string> = {
   ...Object.fromEntries(UNUSED.map((name) => [name, ''])), genTimeStuffs: 'return [[], [], noop];', _sync: 'return { sub: noop, unsub: noop };' };

@@ -93,15 +93,16 @@ export function listenToMouse(model: Model, canvas: Canvas): () => void {
     const { moved: dragged, kind, of } = press;
     const area = dragged && kind !== 'pan' ? areaOf(now, event) : null;
     press = null;
-    model.dragging.value = false;
     if (area !== null) {
       void Promise.all([exact(area.span.from), exact(area.span.to)]).then(([from, to]) => {
+        model.dragging.value = false;
         const now = { ...area, span: { from, to } };
         if (of === 'other') model.compare(now);
         else model.selectArea(now, kind === 'edge' ? model.other.peek() : null);
       });
       return;
     }
+    model.dragging.value = false;
     if (dragged) return;
     const box = canvas.boxAt(now.x, now.y);
     const idle = canvas.idleAt(now.x, now.y);

@@ -7,11 +7,16 @@ import { lacksOf, verdictOf } from './model.ts';
 
 const AFTER_MS = 1200; // the page's own question comes first
 
+let asked = -1; // the run whose report was asked for
+
 /** Shown once the report is known; a report that fails says so on the page Verdict. */
 export function PartialStrip({ run }: { run: Run }) {
-  const [due, setDue] = useState(false);
+  const [due, setDue] = useState(asked === run.run);
   useEffect(() => {
-    const timer = setTimeout(() => setDue(true), AFTER_MS);
+    const timer = setTimeout(() => {
+      asked = run.run;
+      setDue(true);
+    }, AFTER_MS);
     return () => clearTimeout(timer);
   }, []);
   return due ? <Lacks run={run} /> : null;
