@@ -1,5 +1,5 @@
 // What the command palette offers.
-import { change, follow, helpOpen, hrefBack, hrefTo, inText, run, runs, said, showInTimeline } from '../state/app.ts';
+import { change, copyText, follow, helpOpen, hrefBack, hrefTo, inText, run, runs, said, showInTimeline } from '../state/app.ts';
 import { CHOICES, choose } from '../state/theme.ts';
 import { titled } from '../data/table.ts';
 import { PAGES } from '../words/pages.ts';
@@ -17,9 +17,7 @@ export function copyLink() {
     said.value = 'A page in a notebook has no link.';
     return;
   }
-  navigator.clipboard.writeText(location.href).then(
-    () => { said.value = 'The link is copied.'; },
-    () => { said.value = 'The browser did not allow copying. Copy the address above.'; });
+  copyText(location.href, 'The link is copied.');
 }
 
 /** What a typed time offers. */

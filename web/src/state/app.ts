@@ -8,6 +8,7 @@ import type { Options, Run, Runs, Table } from '../data/types.ts';
 import { FIRST_PAGE, PAGES } from '../words/pages.ts';
 import { formatAddress, onPage, parseAddress, type Address, type Param } from './link.ts';
 import { retryPassing } from './load.ts';
+import { keep, kept } from './storage.ts';
 
 const SAID_MS = 4000;
 const TOKEN = 'stepscope.token';
@@ -22,6 +23,10 @@ export const reachable = computed(() => status.value !== 0 && status.value !== 4
 export const ignored = signal<string[]>([]);
 /** An action's result for screen readers and, for a moment, on screen. */
 export const said = signal('');
+/** `done` says that it is. */
+export function copyText(words: string, done: string) {
+  navigator.clipboard.writeText(words).then(() => { said.value = done; }, () => { said.value = 'The browser did not allow copying.'; });
+}
 export const helpOpen = signal(false);
 export const paletteOpen = signal(false);
 /** The names and answers of all analyses. */
@@ -51,10 +56,6 @@ export const questionOf = (of: Run, name: string, options: Options = scope.value
   { of: `show/${of.run}/${of.hash}/${name}/${new URLSearchParams(options)}`, ask: () => source.show(of.run, name, options) });
 export const reportOf = (of: Run) => ({ of: `report/${of.run}/${of.hash}/${scope.value.step ?? ''}`, ask: () => source.report(of.run, scope.peek()) });
 
-function token(): string | null {
-  try { return localStorage.getItem(TOKEN); } catch { return null; }
-}
-
 const ownBlock = blockIn(document);
 
 /** Whether the answers are in the page's own document. */
@@ -63,7 +64,7 @@ export const isFile = EmbeddedSource.isIn(ownBlock);
 export const facts = signal<FileFacts | null>(null);
 
 export const source: DataSource = isFile ? new EmbeddedSource(ownBlock) : new HttpSource({
-  get token() { return token(); },
+  get token() { return kept(TOKEN); },
   hashOf: (number) => runs.value?.runs.find((one) => one.run === number)?.hash,
   reached: (now) => { status.value = now; },
 });
@@ -76,7 +77,7 @@ const namedView = () => document.querySelector('meta[name="stepscope-view"]')?.g
 function readAddress() {
   const parsed = parseAddress(location.hash || namedView(), pageIds, FIRST_PAGE);
   if (parsed.token !== null) {
-    try { localStorage.setItem(TOKEN, parsed.token); } catch { /* the page works until it is reloaded */ }
+    keep(TOKEN, parsed.token);
     history.replaceState(null, '', formatAddress(parsed.address));
   }
   ignored.value = parsed.unknown;

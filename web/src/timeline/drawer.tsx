@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { EventDetails, Frame, Link, Table } from '../data/types.ts';
-import { hrefTo, said } from '../state/app.ts';
+import { copyText, hrefTo } from '../state/app.ts';
 import { Failure } from '../shell/answer.tsx';
 import { Place } from '../shell/place.tsx';
 import { Splitter } from '../shell/splitter.tsx';
@@ -65,7 +65,7 @@ function EventTab({ model }: { model: Model }) {
       <div class="event-head">
         <h2>{details.name}</h2>
         <a href={hrefTo('timeline', { q: details.name })} onClick={(event) => { event.preventDefault(); model.find(details.name); }}>Find all of this name</a>
-        <button type="button" onClick={() => copyName(details.name)}>Copy name</button>
+        <button type="button" onClick={() => copyText(details.name, 'The name is copied.')}>Copy name</button>
         <button type="button" onClick={() => model.fit()}>Fit (F)</button>
       </div>
       {details.lacks !== undefined && <p class="faint">{details.lacks}</p>}
@@ -79,10 +79,6 @@ function EventTab({ model }: { model: Model }) {
       </div>
     </div>
   );
-}
-
-function copyName(name: string) {
-  navigator.clipboard.writeText(name).then(() => { said.value = 'The name is copied.'; }, () => { said.value = 'The browser did not allow copying.'; });
 }
 
 /** How far the linked event is from this one, as a reader says it. */

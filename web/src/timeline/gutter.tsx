@@ -37,7 +37,7 @@ function Label({ entry, y, model }: { entry: Entry; y: number; model: Model }) {
           {!entry.isOpen && <span class="faint"> {entry.lanes} lanes</span>}
         </button>
         {entry.hidden.length > 0 && (
-          <button type="button" class="more" aria-label={`Show ${entry.hidden.length} hidden lanes of rank ${entry.rank}`} title="Show hidden lanes (Shift H)"
+          <button type="button" class="more" aria-label={`Show ${entry.hidden.length} hidden lane${entry.hidden.length > 1 ? 's' : ''} of rank ${entry.rank}`} title="Show hidden lanes (Shift H)"
             onClick={() => model.showHidden((key) => entry.hidden.includes(key))}>{entry.hidden.length} hidden</button>
         )}
       </div>

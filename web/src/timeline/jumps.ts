@@ -70,6 +70,7 @@ export function goToStep(model: Model, by: 1 | -1) {
 export async function showLongest(model: Model, name: string) {
   const ask = (limits: string, hit?: HitQuery) => model.source.search(model.run.run, name.slice(0, MAX_QUERY) + limits, hit);
   let shorter = -1; // ns; the longest event is longer than this
+  said.value = 'Looking for the longest event …';
   const limit = () => (shorter < 0 ? '' : ` dur>${shorter}ns`);
   try {
     for (;;) {

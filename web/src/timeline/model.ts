@@ -65,6 +65,7 @@ export class Model {
   private readonly stopAsking: () => void;
   private fits = 0; // how often F was pressed for this selection
   private linkTimer = 0;
+  private isStopped = false;
   private asking: AbortController | null = null;
   private searching: AbortController | null = null;
 
@@ -141,6 +142,7 @@ export class Model {
   /** Writes the view into the address, once it is still. */
   keepLink(how: 'push' | 'replace' = 'replace') {
     clearTimeout(this.linkTimer);
+    if (this.isStopped) return; // an answer came late
     const write = () => {
       const { selected, area, other, timeline } = this;
       const span = this.motion.target;
@@ -160,6 +162,7 @@ export class Model {
   }
 
   stop() {
+    this.isStopped = true;
     clearTimeout(this.linkTimer);
     this.motion.stop();
     this.store.stop();
