@@ -18,10 +18,13 @@ function page(): Plugin {
   };
 }
 
-// What no chart here uses of uPlot: axes of dates, logarithms, splines, and joining of tables. Their bodies are left out; what only they call goes, too.
+// What no chart here uses of uPlot: axes of dates, logarithms, its own lines, bars and points (figures/paths draws those), bands between lines, cursors
+// that several charts share, joining of tables. Their bodies are left out; what only they call goes, too.
 const UNUSED = ['fmtDate', 'tzDate', 'timeAxisStamps', 'timeAxisVals', 'timeAxisVal', 'timeSeriesStamp', 'timeSeriesVal', 'monotoneCubic', 'rangeLog',
-  'rangeAsinh', 'logAxisSplits', 'asinhAxisSplits', 'log10AxisValsFilt', 'log2AxisValsFilt', 'snapLogY', 'snapAsinhY', 'join'];
-const EMPTY: Record<string, string> = { ...Object.fromEntries(UNUSED.map((name) => [name, ''])), genTimeStuffs: 'return [[], [], noop];' };
+  'rangeAsinh', 'logAxisSplits', 'asinhAxisSplits', 'log10AxisValsFilt', 'log2AxisValsFilt', 'snapLogY', 'snapAsinhY', 'clampScale', 'join', 'linear', 'stepped', 'bars',
+  'points', 'orient', 'setDefaults2', 'addSeries', 'delSeries', 'setBand', 'pubSync', 'pub'];
+const EMPTY: Record<string, string> = {
+  ...Object.fromEntries(UNUSED.map((name) => [name, ''])), genTimeStuffs: 'return [[], [], noop];', _sync: 'return { sub: noop, unsub: noop };' };
 
 function lean(): Plugin {
   return {
@@ -30,7 +33,7 @@ function lean(): Plugin {
     transform(code, id) {
       if (!id.endsWith('uPlot.esm.js')) return undefined;
       return Object.entries(EMPTY).reduce((text, [name, body]) => {
-        const found = new RegExp(`^(function ${name}\\([^\n]*\\) \\{\n)[^]*?^\\}`, 'm');
+        const found = new RegExp(`^((\t?)function ${name}\\([^\n]*\\) \\{\n)[^]*?^\\2\\}`, 'm');
         if (!found.test(text)) throw new Error(`uPlot has no function ${name}.`);
         return text.replace(found, `$1${body}}`);
       }, code);

@@ -110,8 +110,12 @@ export function countersOf(run, level, tile, wanted) {
 const place = (event) => ({ rank: event.rank, id: event.id, lane: event.lane, row: event.row, start: event.start, end: event.end });
 
 export function searchIn(run, params) {
-  const words = (params.get('q') ?? '').toLowerCase();
-  const all = run.lanes.flatMap((lane) => lane.list).filter((event) => event.name.toLowerCase().includes(words));
+  const asked = (params.get('q') ?? '').split(' ');
+  const limit = (sign, none) => Number(asked.find((word) => word.startsWith(`dur${sign}`))?.slice(4).replace('ns', '') ?? none);
+  const words = asked.filter((word) => !/^dur[<>]/.test(word)).join(' ').toLowerCase();
+  const [longer, shorter] = [limit('>', -1), limit('<', Infinity)];
+  const all = run.lanes.flatMap((lane) => lane.list)
+    .filter((event) => event.name.toLowerCase().includes(words) && event.end - event.start > longer && event.end - event.start < shorter);
   const names = new Map();
   const density = new Array(512).fill(0);
   for (const event of all) {

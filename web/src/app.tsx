@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import { address, changedOnDisk, follow, helpOpen, hrefBack, ignored, paletteOpen, reachable, readAgain, readRuns, run, said, source } from './state/app.ts';
+import { address, changedOnDisk, follow, helpOpen, hrefBack, ignored, paletteOpen, reachable, readAgain, readRuns, run, runs, said, source, status } from './state/app.ts';
 import { PAGES, pageNamed } from './words/pages.ts';
 import { keyOf, typing } from './words/keys.ts';
 import { Hatches } from './figures/swatch.tsx';
@@ -41,7 +41,7 @@ export function App() {
 
 function Strip() {
   const now = run.value;
-  if (now === null || now.state === 'unreadable' || address.value.page === 'verdict') return null;
+  if (now === null || now.state === 'unreadable' || ['verdict', 'timeline'].includes(address.value.page)) return null; // each has a place for it
   return <PartialStrip key={now.run} run={now} />;
 }
 
@@ -72,9 +72,10 @@ function Banners() {
   const parts = ignored.value;
   return (
     <>
-      {!reachable.value && (
+      {!reachable.value && runs.value !== null && (
         <p class="banner" role="alert">
-          The program does not answer. What is drawn stays. <button type="button" onClick={() => { void source.runs(); }}>Try again</button>
+          {status.value === 0 ? 'The program does not answer.' : 'The program was started anew, with another token: open the address that it printed, in this browser.'}
+          {' What is drawn stays, and goes on by itself.'} <button type="button" onClick={() => { void source.runs(); }}>Try again</button>
         </p>
       )}
       {parts.length > 0 && (

@@ -1,21 +1,20 @@
 // Search in the events of a report file, as `lanes` of the program does it (docs/serve.md).
+import { parseTime } from '../words/units.ts';
 import { Refusal, type HitQuery } from './source.ts';
 import type { Events, Row } from './events.ts';
 import type { Place, Search } from './types.ts';
 
 const MAX_LISTED = 200;
 const PARTS = 512; // of the run, for the density of hits
-const UNITS: Record<string, number> = { '': 1, ns: 1, us: 1e3, 'µs': 1e3, 'μs': 1e3, ms: 1e6, s: 1e9 };
 
 interface Wanted { part: string; kinds: Set<string> | null; rank: number | null; longer: number; shorter: number }
 
 const lower = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 function timeIn(text: string): number {
-  const match = /^(\d+\.?\d*|\.\d+)(.*)$/.exec(text);
-  const unit = match === null ? undefined : UNITS[match[2]!];
-  if (match === null || unit === undefined) throw new Refusal(`This is not a time such as 1.5ms: ${text}.`, 400);
-  return Math.floor(Number(match[1]) * unit);
+  const time = parseTime(text);
+  if (time === null) throw new Refusal(`This is not a time such as 1.5ms: ${text}.`, 400);
+  return time;
 }
 
 export function wantedBy(text: string, kinds: readonly string[]): Wanted {

@@ -11,8 +11,8 @@ export interface Connection {
   token: string | null;
   /** The hash of a run's contents, so that the browser may keep the answers. */
   hashOf(run: number): string | undefined;
-  /** Told after each question whether the program answered at all. */
-  reached(yes: boolean): void;
+  /** Told after each question with which status the program answered; 0 if it did not. */
+  reached(status: number): void;
 }
 
 export class HttpSource implements DataSource {
@@ -72,10 +72,10 @@ export class HttpSource implements DataSource {
     const headers: HeadersInit = token === null ? {} : { Authorization: `Bearer ${token}` };
     const answer = await fetch(address, { headers, ...(signal && { signal }) }).catch((error: unknown) => {
       if (signal?.aborted) throw error;
-      this.connection.reached(false);
+      this.connection.reached(0);
       throw new Refusal('The program does not answer.', 0, 'Check that `stepscope serve` still runs, then try again.');
     });
-    this.connection.reached(true);
+    this.connection.reached(answer.status);
     if (answer.ok) return answer;
     throw await refusal(answer);
   }

@@ -2,11 +2,15 @@
 import type { DrawnPath, EventDetails, Idle, Options, Report, Reports, Runs, Search, Timeline } from './types.ts';
 import type { CounterTile, Tile } from './tile.ts';
 
+const OTHER_TOKEN = 401;
+
 /** A question that was answered by an error. */
 export class Refusal extends Error {
   constructor(message: string, readonly status: number, readonly remedy = '') {
     super(message);
   }
+  /** The program does not answer, or was started anew: later, it may. */
+  get isPassing() { return this.status === 0 || this.status === OTHER_TOKEN; }
 }
 
 /** A report file does not hold this, and something coarser stands in for it. */

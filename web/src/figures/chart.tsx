@@ -5,6 +5,7 @@ import { mode } from '../state/theme.ts';
 import { SURFACES, colourOf, PAINTS } from '../words/palette.ts';
 import { formatValue, type Unit } from '../words/units.ts';
 import { familyOfPart, type Curve, type Stack } from './parts.ts';
+import { bars, stepped } from './paths.ts';
 import { patternOf } from './pattern.ts';
 
 const FONT = '12px system-ui, sans-serif';
@@ -45,7 +46,6 @@ export function StepChart({ stack, height = 170, onPick }: { stack: Stack; heigh
       sums = sums.map((sum, i) => sum + part.values[i]!);
       return { family: familyOfPart(part.name), sums };
     }).reverse(); // the highest first: each next one covers its lower part
-    const bars = uPlot.paths.bars!({ size: [0.72, 60], gap: 1 });
     return [{
       width, height, legend: { show: false }, cursor: { show: false },
       scales: { x: { time: false, range: [-0.5, Math.max(0.5, stack.labels.length - 0.5)] }, y: { range: (_, __, most) => [0, most * 1.05] } },
@@ -79,7 +79,7 @@ export function CurveChart({ curve, height = 220 }: { curve: Curve; height?: num
         ...curve.lines.map((line, i): uPlot.Series => ({
           label: line.column.name.replaceAll('_', ' '), width: 1.75, points: { show: false },
           stroke: colourOf(PAINTS[LINES[i % LINES.length]!]!, mode.value), dash: DASHES[i % DASHES.length]!,
-          paths: uPlot.paths.stepped!({ align: 1 }),
+          paths: stepped,
           value: (_, value) => formatValue(value, line.column.unit),
         })),
       ],

@@ -7,6 +7,7 @@ import { shortPlace } from '../words/names.ts';
 import { formatValue } from '../words/units.ts';
 import { axis, useChart } from './chart.tsx';
 import { instantOf, type Held } from './held.ts';
+import { stepped } from './paths.ts';
 import { patternOf } from './pattern.ts';
 import { Swatch } from './swatch.tsx';
 
@@ -45,15 +46,14 @@ export function HeldChart({ held, byTime, a, b, isPart, onPick, onZoom }: Props)
   }, [held]);
   const zoomed = (from: number, to: number) => onZoom(held.events[from]!, held.events[to]!);
   const [box, plot] = useChart((width) => {
-    const paths = uPlot.paths.stepped!({ align: 1 });
     return [{
       width, height: HEIGHT, legend: { show: false }, cursor: { y: false, points: { show: false }, drag: { x: true, y: false } },
       scales: { x: { time: false }, y: { range: (_, __, most) => [0, Math.max(1, most * 1.05)] } },
       axes: [axis(2, (value) => formatValue(value, byTime ? 'ns' : 'count'), 30), axis(3, bytes, 74, 'bytes')],
       series: [
         {},
-        { width: 1.5, dash: [6, 3], stroke: SURFACES[mode.value].text, points: { show: false }, paths },
-        ...sums.map((_, i): uPlot.Series => ({ width: 0, points: { show: false }, paths, fill: () => patternOf(familyOfPlace(sums.length - 1 - i), mode.value) })),
+        { width: 1.5, dash: [6, 3], stroke: SURFACES[mode.value].text, points: { show: false }, paths: stepped },
+        ...sums.map((_, i): uPlot.Series => ({ width: 0, points: { show: false }, paths: stepped, fill: () => patternOf(familyOfPlace(sums.length - 1 - i), mode.value) })),
       ],
       hooks: {
         setSelect: [(u) => zoomed(u.posToIdx(u.select.left), u.posToIdx(u.select.left + u.select.width))],

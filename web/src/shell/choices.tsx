@@ -4,11 +4,11 @@ import { matching, type Choice } from './matching.ts';
 
 const MAX_SHOWN = 100;
 
-interface Props { id: string; label: string; placeholder: string; choices: readonly Choice[]; chosen?: string | undefined; onPick: (choice: Choice) => void; onLeave: () => void }
+interface Props { id: string; label: string; placeholder: string; choices: readonly Choice[]; made?: (query: string) => Choice[]; chosen?: string | undefined; onPick: (choice: Choice) => void; onLeave: () => void }
 
-export function Choices({ id, label, placeholder, choices, chosen, onPick, onLeave }: Props) {
+export function Choices({ id, label, placeholder, choices, made, chosen, onPick, onLeave }: Props) {
   const [query, setQuery] = useState('');
-  const found = useMemo(() => matching(choices, query), [choices, query]);
+  const found = useMemo(() => [...(made?.(query) ?? []), ...matching(choices, query)], [choices, query]);
   const shown = found.slice(0, MAX_SHOWN);
   const [at, setAt] = useState(() => Math.max(0, shown.findIndex((one) => one.key === chosen)));
   const list = useRef<HTMLUListElement>(null);

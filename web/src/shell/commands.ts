@@ -1,8 +1,9 @@
 // What the command palette offers.
-import { change, follow, helpOpen, hrefBack, hrefTo, inText, openPage, run, runs, said } from '../state/app.ts';
+import { change, copyText, follow, helpOpen, hrefBack, hrefTo, inText, run, runs, said, showInTimeline } from '../state/app.ts';
 import { CHOICES, choose } from '../state/theme.ts';
 import { titled } from '../data/table.ts';
 import { PAGES } from '../words/pages.ts';
+import { formatValue, parseMarkedTime } from '../words/units.ts';
 import type { Choice } from './matching.ts';
 import { openRun, runChoices } from './runs.tsx';
 import type { StepTime } from './steps.ts';
@@ -16,9 +17,13 @@ export function copyLink() {
     said.value = 'A page in a notebook has no link.';
     return;
   }
-  navigator.clipboard.writeText(location.href).then(
-    () => { said.value = 'The link is copied.'; },
-    () => { said.value = 'The browser did not allow copying. Copy the address above.'; });
+  copyText(location.href, 'The link is copied.');
+}
+
+/** What a typed time offers. */
+export function timeCommand(words: string): Command[] {
+  const time = parseMarkedTime(words);
+  return time === null ? [] : [{ key: 'time', words: `Go to ${formatValue(time, 'ns')}`, hint: 'timeline', does: () => showInTimeline({ go: String(time) }) }];
 }
 
 const open = (href: string) => () => follow(href);
@@ -34,7 +39,7 @@ export function commandsFor(steps: readonly StepTime[]): Command[] {
     ...CHOICES.map((choice) => command(`theme ${choice}`, `Colours: ${choice}`, 'theme', () => choose(choice))),
     command('steps', 'Count all steps', 'scope', () => change({ steps: undefined }, 'push')),
     ...steps.slice(0, MAX_STEPS).flatMap(({ step }) => [
-      command(`go ${step}`, `Go to step ${step}`, 'timeline', () => openPage('timeline', { step: String(step) })),
+      command(`go ${step}`, `Go to step ${step}`, 'timeline', () => showInTimeline({ step: String(step) })),
       command(`only ${step}`, `Count only step ${step}`, 'scope', () => change({ steps: String(step) }, 'push')),
     ]),
     ...runChoices((runs.peek()?.runs ?? []).filter((one) => one !== run.peek()))

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { paletteOpen, run, source } from '../state/app.ts';
 import { load } from '../state/load.ts';
 import { Choices } from './choices.tsx';
-import { commandsFor, type Command } from './commands.ts';
+import { commandsFor, timeCommand, type Command } from './commands.ts';
 import { stepTimes } from './steps.ts';
 
 export function Palette() {
@@ -27,7 +27,7 @@ function Commands() {
   const commands = useMemo(() => commandsFor(steps?.state === 'ok' ? stepTimes(steps.value) : []), [steps]);
   const close = () => { paletteOpen.value = false; };
   return (
-    <Choices id="commands" label="Commands" placeholder="A page, an analysis, a step, a run …" choices={commands}
+    <Choices id="commands" label="Commands" placeholder="A page, an analysis, a step, a time, a run …" choices={commands} made={timeCommand}
       onPick={(one) => { close(); (one as Command).does(); }} onLeave={close} />
   );
 }

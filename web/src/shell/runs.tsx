@@ -10,7 +10,7 @@ import type { Choice } from './matching.ts';
 const NONE = '';
 const MAX_NAME = 30; // letters of a run's name in the bar
 /** What belongs to one run alone, and is left behind with it. */
-const OF_RUN = { t: undefined, sel: undefined, area: undefined, area2: undefined, pin: undefined, closed: undefined, open: undefined, marks: undefined, row: undefined, rank: undefined, step: undefined };
+const OF_RUN = { t: undefined, sel: undefined, area: undefined, area2: undefined, pin: undefined, closed: undefined, open: undefined, marks: undefined, row: undefined, rank: undefined, step: undefined, hide: undefined };
 
 export const openRun = (key: string) => change({ ...OF_RUN, run: key }, 'push');
 

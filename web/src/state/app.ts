@@ -1,5 +1,5 @@
 // The state of the page. The address holds all that a view shows; the rest is what was read.
-import { computed, effect, signal } from '@preact/signals';
+import { computed, effect, signal, untracked } from '@preact/signals';
 import { blockIn } from '../data/blocks.ts';
 import { EmbeddedSource } from '../data/embedded.ts';
 import { HttpSource } from '../data/http.ts';
@@ -7,6 +7,8 @@ import type { DataSource, FileFacts } from '../data/source.ts';
 import type { Options, Run, Runs, Table } from '../data/types.ts';
 import { FIRST_PAGE, PAGES } from '../words/pages.ts';
 import { formatAddress, onPage, parseAddress, type Address, type Param } from './link.ts';
+import { retryPassing } from './load.ts';
+import { keep, kept } from './storage.ts';
 
 const SAID_MS = 4000;
 const TOKEN = 'stepscope.token';
@@ -14,12 +16,17 @@ const pageIds = PAGES.map((page) => page.id);
 
 export const address = signal<Address>({ page: FIRST_PAGE, params: {} });
 export const runs = signal<Runs | null>(null);
-/** Whether the program answered the last question. */
-export const reachable = signal(true);
+/** With which status the program answered the last question; 0 if it did not. */
+export const status = signal(200);
+export const reachable = computed(() => status.value !== 0 && status.value !== 401);
 /** Parts of the address that could not be used, to be said once. */
 export const ignored = signal<string[]>([]);
 /** An action's result for screen readers and, for a moment, on screen. */
 export const said = signal('');
+/** `done` says that it is. */
+export function copyText(words: string, done: string) {
+  navigator.clipboard.writeText(words).then(() => { said.value = done; }, () => { said.value = 'The browser did not allow copying.'; });
+}
 export const helpOpen = signal(false);
 export const paletteOpen = signal(false);
 /** The names and answers of all analyses. */
@@ -49,10 +56,6 @@ export const questionOf = (of: Run, name: string, options: Options = scope.value
   { of: `show/${of.run}/${of.hash}/${name}/${new URLSearchParams(options)}`, ask: () => source.show(of.run, name, options) });
 export const reportOf = (of: Run) => ({ of: `report/${of.run}/${of.hash}/${scope.value.step ?? ''}`, ask: () => source.report(of.run, scope.peek()) });
 
-function token(): string | null {
-  try { return localStorage.getItem(TOKEN); } catch { return null; }
-}
-
 const ownBlock = blockIn(document);
 
 /** Whether the answers are in the page's own document. */
@@ -61,9 +64,9 @@ export const isFile = EmbeddedSource.isIn(ownBlock);
 export const facts = signal<FileFacts | null>(null);
 
 export const source: DataSource = isFile ? new EmbeddedSource(ownBlock) : new HttpSource({
-  get token() { return token(); },
+  get token() { return kept(TOKEN); },
   hashOf: (number) => runs.value?.runs.find((one) => one.run === number)?.hash,
-  reached: (yes) => { reachable.value = yes; },
+  reached: (now) => { status.value = now; },
 });
 
 /** A notebook holds the page as text in a frame (docs/serve.md, "In a notebook"): no address is its own, so none is changed. */
@@ -74,7 +77,7 @@ const namedView = () => document.querySelector('meta[name="stepscope-view"]')?.g
 function readAddress() {
   const parsed = parseAddress(location.hash || namedView(), pageIds, FIRST_PAGE);
   if (parsed.token !== null) {
-    try { localStorage.setItem(TOKEN, parsed.token); } catch { /* the page works until it is reloaded */ }
+    keep(TOKEN, parsed.token);
     history.replaceState(null, '', formatAddress(parsed.address));
   }
   ignored.value = parsed.unknown;
@@ -89,6 +92,13 @@ export function go(to: Address, how: 'push' | 'replace' = 'push') {
   else if (how === 'push') history.pushState(null, '', text);
   else history.replaceState(null, '', text);
   address.value = to;
+}
+
+/** Shows a place in the timeline, which otherwise stays as it is or was left. */
+export function showInTimeline(params: Partial<Record<Param, string>>) {
+  const isThere = address.peek().page === 'timeline';
+  if (!isThere) follow(hrefBack('timeline'));
+  change({ t: undefined, sel: undefined, area: undefined, area2: undefined, ...params }, isThere ? 'push' : 'replace');
 }
 
 /** Goes where a link within the page leads. */
@@ -141,8 +151,7 @@ export async function readRuns() {
 /** The run in view is not any more what was read. */
 export const changedOnDisk = signal(false);
 
-const AGAIN_MS = 5000; // between two looks at the runs, and before the first new try
-const MAX_AGAIN_MS = 60000;
+const AGAIN_MS = 3000; // between two looks at the runs
 let looked = -AGAIN_MS;
 
 /** Looks whether the recording in view changed: the browser comes back to the page, or the program answers again. */
@@ -151,7 +160,7 @@ async function lookAgain() {
   if (before === null || performance.now() - looked < AGAIN_MS) return;
   looked = performance.now();
   const next = await source.runs().catch(() => null);
-  const now = next?.runs.find((one) => one.run === before.run);
+  const now = next?.runs.find((one) => one.hash !== undefined && one.hash === before.hash) ?? next?.runs.find((one) => one.run === before.run);
   if (now === undefined) return;
   if (now.hash !== before.hash || now.state === 'changed') changedOnDisk.value = true;
   else runs.value = next;
@@ -163,18 +172,18 @@ export function readAgain() {
   location.reload();
 }
 
-function tryUntilReached() {
+/** A program that went away or was started anew is asked until it answers; then, what failed meanwhile. */
+function askUntilReached() {
   effect(() => {
-    if (reachable.value) return;
-    let wait = AGAIN_MS;
-    let timer = 0;
-    const again = () => {
-      void source.runs().catch(() => {});
-      wait = Math.min(MAX_AGAIN_MS, wait * 2);
-      timer = window.setTimeout(again, wait);
-    };
-    timer = window.setTimeout(again, wait);
-    return () => clearTimeout(timer);
+    if (reachable.value) {
+      untracked(() => {
+        retryPassing();
+        void lookAgain();
+      });
+      return;
+    }
+    const timer = setInterval(() => { source.runs().catch(() => {}); }, AGAIN_MS);
+    return () => clearInterval(timer);
   });
 }
 
@@ -184,7 +193,7 @@ export function start() {
   addEventListener('popstate', readAddress);
   addEventListener('hashchange', readAddress);
   addEventListener('focus', () => { void lookAgain(); });
-  tryUntilReached();
+  askUntilReached();
   effect(() => {
     if (said.value === '') return;
     const timer = setTimeout(() => { said.value = ''; }, SAID_MS);

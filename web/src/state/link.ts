@@ -6,7 +6,7 @@ export interface Address { page: string; params: Record<string, string> }
 export const PARAMS = {
   run: 'run', base: 'run to compare with', steps: 'steps', tab: 'tab', sort: 'sort column', filter: 'filter', row: 'row',
   t: 'span of time', sel: 'selected event', area: 'selected area', area2: 'area to compare with', pin: 'pinned lanes', closed: 'closed groups',
-  open: 'opened lanes', q: 'search', flow: 'flow arrows', path: 'critical path', idle: 'causes of idle time', step: 'step', rank: 'rank', at: 'moment', marks: 'marks', group: 'grouping', scale: 'changes to replay', file: 'source file',
+  open: 'opened lanes', q: 'search', flow: 'flow arrows', path: 'critical path', idle: 'causes of idle time', step: 'step', rank: 'rank', at: 'moment', marks: 'marks', hide: 'hidden lanes', go: 'time to go to', longest: 'name of an event', group: 'grouping', scale: 'changes to replay', file: 'source file',
   line: 'source line', heat: 'map of ranks and steps', flame: 'flame graph', axis: 'axis',
 } as const;
 export type Param = keyof typeof PARAMS;

@@ -1,5 +1,6 @@
 // Answers that views wait for. Each is asked for once, and kept while its run does not change.
 import { signal, type Signal } from '@preact/signals';
+import { Refusal } from '../data/source.ts';
 
 export type Loaded<T> =
   | { state: 'loading' }
@@ -34,6 +35,14 @@ export function load<T>(key: string, question: () => Promise<T>): Signal<Loaded<
 export function retry(key: string) {
   const known = kept.get(key);
   if (known !== undefined) ask(known.loaded, known.ask);
+}
+
+/** Asks again what found no program that would answer. */
+export function retryPassing() {
+  for (const { loaded, ask: question } of kept.values()) {
+    const now = loaded.peek();
+    if (now.state === 'failed' && now.error instanceof Refusal && now.error.isPassing) ask(loaded, question);
+  }
 }
 
 /** Forgets all answers: the recording changed. */

@@ -1,21 +1,13 @@
 // Light or dark, and the variables that CSS reads. Both the canvas and CSS take colours from words/palette.
 import { computed, effect, signal } from '@preact/signals';
 import { colourOf, PAINTS, SURFACES, textOn, type Mode } from '../words/palette.ts';
+import { keep, kept } from './storage.ts';
 
 export type Choice = 'auto' | Mode;
 export const CHOICES: readonly Choice[] = ['auto', 'light', 'dark'];
 const KEY = 'stepscope.theme';
 
-function stored(): Choice {
-  try {
-    const value = localStorage.getItem(KEY) as Choice | null;
-    return value !== null && CHOICES.includes(value) ? value : 'auto';
-  } catch {
-    return 'auto';
-  }
-}
-
-export const choice = signal<Choice>(stored());
+export const choice = signal<Choice>(CHOICES.find((one) => one === kept(KEY)) ?? 'auto');
 const prefersDark = matchMedia('(prefers-color-scheme: dark)');
 const system = signal<Mode>(prefersDark.matches ? 'dark' : 'light');
 prefersDark.addEventListener('change', () => { system.value = prefersDark.matches ? 'dark' : 'light'; });
@@ -30,7 +22,7 @@ export const stillMotion = matchMedia('(prefers-reduced-motion: reduce)');
 
 export function choose(next: Choice) {
   choice.value = next;
-  try { localStorage.setItem(KEY, next); } catch { /* kept until the page is closed */ }
+  keep(KEY, next);
 }
 
 export function paintPage() {

@@ -2,7 +2,7 @@
 import { titled } from '../data/table.ts';
 import type { Cell, Table } from '../data/types.ts';
 import { Place } from '../shell/place.tsx';
-import { address, hrefTo, said } from '../state/app.ts';
+import { address, copyText, hrefTo } from '../state/app.ts';
 import { formatMoment } from '../state/link.ts';
 import { shortName } from '../words/names.ts';
 import { formatExact, formatValue } from '../words/units.ts';
@@ -30,7 +30,7 @@ export function RowDetails({ table, row, close }: { table: Table; row: Cell[]; c
             <li key={name}>
               <b title={name}>{shortName(name)}</b>
               {ways.map(({ words, page, params }) => <a key={words} href={hrefTo(page, params)}>{words}</a>)}
-              <button type="button" class="link" onClick={() => copy(name, 'The name is copied.')}>copy name</button>
+              <button type="button" class="link" onClick={() => copyText(name, 'The name is copied.')}>copy name</button>
             </li>
           ))}
           {sources.map(({ file, line, name }) => (
@@ -53,9 +53,5 @@ export function RowDetails({ table, row, close }: { table: Table; row: Cell[]; c
   );
 }
 
-function copy(words: string, done: string) {
-  navigator.clipboard.writeText(words).then(() => { said.value = done; }, () => { said.value = 'The browser did not allow copying.'; });
-}
-
 const copyRow = (table: Table, row: Cell[]) =>
-  copy(table.columns.map((column, i) => `${column.name}\t${formatExact(row[i] ?? null, column.unit)}`).join('\n'), 'The row is copied.');
+  copyText(table.columns.map((column, i) => `${column.name}\t${formatExact(row[i] ?? null, column.unit)}`).join('\n'), 'The row is copied.');

@@ -1,6 +1,8 @@
 // A table of any length: only the rows in view are in the page.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Cell, Table } from '../data/types.ts';
+import { hrefTo, showInTimeline } from '../state/app.ts';
+import { isName } from './links.ts';
 import { depthOf, label, orderedBy, type Shown, type Sort } from './model.ts';
 
 export const ROW_PX = 26;
@@ -45,6 +47,8 @@ export function Grid({ id, table, columns, rows, sort, onSort, chosen, onChoose,
   const first = Math.max(0, Math.floor(top / ROW_PX) - BEYOND);
   const last = Math.min(rows.length, first + seen + 2 * BEYOND);
 
+  const name = useMemo(() => table.columns.findIndex(isName), [table]);
+  const nameOf = (row: Cell[] | undefined) => row?.[name];
   const move = (to: number) => {
     const row = Math.max(0, Math.min(rows.length - 1, to));
     setActive(row);
@@ -58,6 +62,7 @@ export function Grid({ id, table, columns, rows, sort, onSort, chosen, onChoose,
     const page = seen - 1;
     const to = { ArrowDown: active + 1, ArrowUp: active - 1, PageDown: active + page, PageUp: active - page, Home: 0, End: rows.length - 1 }[event.key];
     if (to !== undefined) move(to);
+    else if (event.key === 't' && typeof nameOf(rows[active]) === 'string') showInTimeline({ longest: String(nameOf(rows[active])) });
     else if (event.key === 'Enter' && rows[active] !== undefined) onChoose(rows[active] === chosen ? null : rows[active]!);
     else if (event.key === 'Escape' && chosen !== null) onChoose(null);
     else return;
@@ -84,7 +89,7 @@ export function Grid({ id, table, columns, rows, sort, onSort, chosen, onChoose,
               aria-selected={row === chosen} onClick={() => { setActive(first + i); onChoose(row === chosen ? null : row); }}>
               {columns.map((one) => (
                 <Field key={one.index} one={one} cell={row[one.index] ?? null} barred={one.index === (sort?.index ?? ordered)}
-                  depth={one.index === named && depth >= 0 ? Number(row[depth] ?? 0) : 0} />
+                  depth={one.index === named && depth >= 0 ? Number(row[depth] ?? 0) : 0} leads={one.index === name} />
               ))}
             </div>
           ))}
@@ -106,9 +111,11 @@ function Head({ one, sort, onSort }: { one: Shown; sort: Sort | null; onSort: (s
   );
 }
 
-interface FieldProps { one: Shown; cell: Cell; barred: boolean; depth: number }
+const JUMP = 'Its longest event, in the timeline (T)';
 
-function Field({ one, cell, barred, depth }: FieldProps) {
+interface FieldProps { one: Shown; cell: Cell; barred: boolean; depth: number; leads: boolean }
+
+function Field({ one, cell, barred, depth, leads }: FieldProps) {
   const words = one.format(cell);
   const size = typeof cell === 'number' ? Math.abs(cell) : 0;
   const whole = one.column.role === 'share' ? 1 : one.most;
@@ -119,6 +126,10 @@ function Field({ one, cell, barred, depth }: FieldProps) {
       style={depth > 0 ? { paddingLeft: `${8 + depth * 14}px` } : undefined}>
       {bar && <span class="bar" aria-hidden="true" style={{ width: `${Math.min(100, (size / whole) * 100).toFixed(1)}%` }} />}
       <span class="words">{words}</span>
+      {leads && typeof cell === 'string' && (
+        <a class="jump" href={hrefTo('timeline', { longest: cell })} tabIndex={-1} title={JUMP} aria-label={JUMP}
+          onClick={(event) => { event.preventDefault(); event.stopPropagation(); showInTimeline({ longest: cell }); }}>⇥</a>
+      )}
     </div>
   );
 }

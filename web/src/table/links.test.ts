@@ -11,8 +11,8 @@ const row = [1, '3', 'aten::mm', 'train.py(41): step', `void gemm<${'x'.repeat(3
 
 test('names lead to the timeline and to the page of their kind; long ones are cut to what a search takes', () => {
   const names = namesIn(table, row, 'kernels');
-  expect(names.map((one) => one.ways.map((way) => way.page))).toEqual([['timeline', 'operators'], ['timeline']]);
-  expect(names[0]!.ways.map((way) => way.params)).toEqual([{ q: 'aten::mm' }, { filter: '*:aten::mm' }]);
+  expect(names.map((one) => one.ways.map((way) => way.page))).toEqual([['timeline', 'timeline', 'operators'], ['timeline', 'timeline']]);
+  expect(names[0]!.ways.map((way) => way.params)).toEqual([{ q: 'aten::mm' }, { longest: 'aten::mm' }, { filter: '*:aten::mm' }]);
   expect(names[1]!.name).toHaveLength(313);
   expect(names[1]!.ways[0]!.params.q).toHaveLength(150);
 });

@@ -6,7 +6,7 @@ export interface Way { words: string; page: string; params: Partial<Record<Param
 export interface Named { name: string; ways: Way[] }
 export interface SourceLine { file: string; line: number; name: string }
 
-const MAX_QUERY = 150; // letters; a search takes 200 bytes
+export const MAX_QUERY = 150; // letters; a search takes 200 bytes
 
 /** Columns that name something which happened in the recording, and the page that has a table of its kind. */
 const NAMES: Record<string, string> = {
@@ -31,7 +31,7 @@ function textIn(row: readonly Cell[], index: number): string {
   return typeof cell === 'string' ? cell : '';
 }
 
-const isName = (column: Column) => column.unit === '' && Object.hasOwn(NAMES, column.name);
+export const isName = (column: Column) => column.unit === '' && Object.hasOwn(NAMES, column.name);
 
 /** The names in a row, each with the places that have more about it. */
 export function namesIn(table: Table, row: readonly Cell[], here: string): Named[] {
@@ -40,6 +40,7 @@ export function namesIn(table: Table, row: readonly Cell[], here: string): Named
     if (name === '' || !isName(column)) return [];
     const page = NAMES[column.name]!;
     const ways: Way[] = [{ words: 'in the timeline', page: 'timeline', params: { q: name.slice(0, MAX_QUERY) } }];
+    ways.push({ words: 'its longest event', page: 'timeline', params: { longest: name } });
     if (page !== '' && page !== here) ways.push({ words: `in ${page}`, page, params: { filter: everyTable(name.slice(0, MAX_QUERY)) } });
     return [{ name, ways }];
   });

@@ -1,6 +1,7 @@
 // The canvas of the lanes: draws a frame when anything changed, and asks for the tiles that it lacked.
 import { effect } from '@preact/signals';
 import { mode } from '../state/theme.ts';
+import { counterOf, reading, type Reading } from './counters.ts';
 import { idleOn } from './drawn.ts';
 import { entryAt } from './layout.ts';
 import type { Model } from './model.ts';
@@ -62,6 +63,13 @@ export class Canvas {
     const idle = this.model.idle.peek();
     const time = timeAt(x, span.peek(), size.peek().width);
     return idle === null || entry?.kind !== 'lane' ? undefined : idleOn(idle, entry.lane.lane, { from: time, to: time })[0];
+  }
+
+  /** The value of the counter under the mouse. */
+  readingAt(x: number, y: number): Reading | undefined {
+    const { layout, scroll, span, size, store } = this.model;
+    const counter = counterOf(entryAt(layout.peek(), y, scroll.peek()));
+    return counter && reading(counter, this.frameNow(), store, timeAt(x, span.peek(), size.peek().width));
   }
 
   /** The key of the lane under the mouse. */

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { EventDetails, Frame, Link, Table } from '../data/types.ts';
-import { hrefTo, said } from '../state/app.ts';
+import { copyText, hrefTo } from '../state/app.ts';
 import { Failure } from '../shell/answer.tsx';
 import { Place } from '../shell/place.tsx';
 import { Splitter } from '../shell/splitter.tsx';
@@ -10,8 +10,10 @@ import { TableCard } from '../table/card.tsx';
 import { formatExact, formatValue } from '../words/units.ts';
 import { AreaTab } from './area.tsx';
 import type { Canvas } from './canvas.ts';
+import { counterOf, reading, readingWords } from './counters.ts';
 import { isOnPath } from './drawn.ts';
 import type { Model, Tab } from './model.ts';
+import { sceneOf } from './scene.ts';
 
 const TABS: readonly { tab: Tab; name: string }[] = [
   { tab: 'event', name: 'Event' }, { tab: 'area', name: 'Area' }, { tab: 'search', name: 'Search' }, { tab: 'table', name: 'In view' },
@@ -63,7 +65,7 @@ function EventTab({ model }: { model: Model }) {
       <div class="event-head">
         <h2>{details.name}</h2>
         <a href={hrefTo('timeline', { q: details.name })} onClick={(event) => { event.preventDefault(); model.find(details.name); }}>Find all of this name</a>
-        <button type="button" onClick={() => copyName(details.name)}>Copy name</button>
+        <button type="button" onClick={() => copyText(details.name, 'The name is copied.')}>Copy name</button>
         <button type="button" onClick={() => model.fit()}>Fit (F)</button>
       </div>
       {details.lacks !== undefined && <p class="faint">{details.lacks}</p>}
@@ -77,10 +79,6 @@ function EventTab({ model }: { model: Model }) {
       </div>
     </div>
   );
-}
-
-function copyName(name: string) {
-  navigator.clipboard.writeText(name).then(() => { said.value = 'The name is copied.'; }, () => { said.value = 'The browser did not allow copying.'; });
 }
 
 /** How far the linked event is from this one, as a reader says it. */
@@ -163,9 +161,11 @@ const MOST_ROWS = 5000;
 function TwinTab({ model, canvas }: { model: Model; canvas: Canvas | null }) {
   const span = model.span.value;
   const news = model.news.value;
+  const layout = model.layout.value;
   const path = model.path.value;
+  const lines = useMemo(() => (canvas === null ? [] : sceneOf(layout, canvas.frameNow(), model.store).lines), [span, news, canvas, layout, model.scroll.value, model.size.value]);
   const table = useMemo((): Table => {
-    const boxes = (canvas?.scene.lines ?? []).flatMap((line) => line.boxes.flat()).slice(0, MOST_ROWS);
+    const boxes = lines.flatMap((line) => line.boxes.flat()).slice(0, MOST_ROWS);
     return {
       title: 'What is in view', shape: 'table',
       columns: [
@@ -176,6 +176,23 @@ function TwinTab({ model, canvas }: { model: Model; canvas: Canvas | null }) {
         model.store.name(box.name) ?? '', box.lane.rank, box.lane.title, box.row + 1, Math.round(box.start), Math.round(box.end - box.start), box.count,
         ...(path ? [isOnPath(path, box.lane.lane, box.row, box) ? 'on it' : ''] : [])]),
     };
-  }, [span, news, canvas, path]);
-  return <div class="stack"><p class="faint">Times are as exact as this zoom shows them. Zoom in for exact times.</p><TableCard table={table} maxRows={8} /></div>;
+  }, [lines, path]);
+  const counters = useMemo((): Table => {
+    const entries = lines.map(({ entry }) => counterOf(entry)).filter((one) => one !== undefined);
+    return {
+      title: 'Counters in view', shape: 'table',
+      columns: [{ name: 'counter', unit: '', role: 'key' }, { name: 'rank', unit: '', role: 'key' }, { name: 'lowest to highest', unit: '', role: 'value' }],
+      rows: entries.map((counter) => {
+        const found = reading(counter, canvas!.frameNow(), model.store, span.from, span.to);
+        return [counter.name, counter.rank, found ? readingWords(found) : 'no value'];
+      }),
+    };
+  }, [lines]);
+  return (
+    <div class="stack">
+      <p class="faint">Times are as exact as this zoom shows them. Zoom in for exact times. What is folded, hidden or scrolled out of view is not counted here.</p>
+      <TableCard table={table} maxRows={8} />
+      {counters.rows.length > 0 && <TableCard table={counters} maxRows={8} />}
+    </div>
+  );
 }

@@ -4,6 +4,8 @@ import { canOpen, isPinned, screenY, type Entry } from './layout.ts';
 import type { Model } from './model.ts';
 import { entriesInView } from './scene.ts';
 
+const NAME = 23; // pixels that a name takes
+
 const ROLES: Record<string, string> = {
   main: 'main thread', autograd: 'autograd', loader: 'data loading', thread: '', compute: 'compute', communication: 'communication', copy: 'copies', other: '',
 };
@@ -25,7 +27,8 @@ export function Gutter({ model }: { model: Model }) {
 }
 
 function Label({ entry, y, model }: { entry: Entry; y: number; model: Model }) {
-  const place = { top: `${y}px`, height: `${entry.height}px` };
+  const above = entry.kind === 'lane' && !entry.pinned ? model.layout.value.pinnedHeight - y : 0; // of a tall lane, out of view: its name stays in view
+  const place = { top: `${y}px`, height: `${entry.height}px`, paddingTop: `${Math.max(0, Math.min(above, entry.height - NAME))}px` };
   if (entry.kind === 'group') {
     return (
       <div class="label group" style={place}>
@@ -33,6 +36,10 @@ function Label({ entry, y, model }: { entry: Entry; y: number; model: Model }) {
           <span aria-hidden="true">{entry.isOpen ? '▾' : '▸'}</span> Rank {entry.rank}
           {!entry.isOpen && <span class="faint"> {entry.lanes} lanes</span>}
         </button>
+        {entry.hidden.length > 0 && (
+          <button type="button" class="more" aria-label={`Show ${entry.hidden.length} hidden lane${entry.hidden.length > 1 ? 's' : ''} of rank ${entry.rank}`} title="Show hidden lanes (Shift H)"
+            onClick={() => model.showHidden((key) => entry.hidden.includes(key))}>{entry.hidden.length} hidden</button>
+        )}
       </div>
     );
   }
@@ -51,6 +58,7 @@ function Label({ entry, y, model }: { entry: Entry; y: number; model: Model }) {
           {entry.rows < entry.lane.rows ? `+${entry.lane.rows - entry.rows}` : '−'}
         </button>
       )}
+      <button type="button" class="pin" aria-label={`Hide ${words}`} title="Hide (H)" onClick={() => model.hide(entry.key)}><span aria-hidden="true">×</span></button>
       <button type="button" class="pin" aria-pressed={entry.pinned} aria-label={`Pin ${words}`} title={entry.pinned ? 'Unpin (P)' : 'Pin (P)'}
         onClick={() => model.togglePin(entry.key)}>
         <span aria-hidden="true">{entry.pinned ? '★' : '☆'}</span>

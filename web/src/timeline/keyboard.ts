@@ -5,6 +5,7 @@ import type { Place } from '../data/types.ts';
 import { editorAddress } from '../words/editors.ts';
 import { keyOf, typing } from '../words/keys.ts';
 import type { Canvas } from './canvas.ts';
+import { addMark, goToStep, nextMark } from './jumps.ts';
 import type { Model } from './model.ts';
 import type { Held } from './motion.ts';
 import type { Area } from './paint.ts';
@@ -40,7 +41,7 @@ function markSelection(model: Model, kept: boolean) {
   const place = model.selected.peek();
   const span = area?.span ?? (place === null ? null : { from: place.start, to: place.end });
   if (span === null) return void (said.value = 'Select an event or an area first.');
-  model.marks.value = [...model.marks.peek().filter((mark) => mark.kept), { span, kept }];
+  addMark(model, span, kept);
   model.keepLink();
 }
 
@@ -67,6 +68,12 @@ function areaOfEvent(model: Model): Area | null {
   return place && { span: { from: place.start, to: place.end }, lanes: new Set([place.lane]) };
 }
 
+/** Does something with the lane under the mouse, or that of the selection. */
+function onLane(model: Model, canvas: Canvas, does: (key: string) => void) {
+  const key = canvas.entryUnderMouse() ?? model.timeline.lanes[model.selected.peek()?.lane ?? -1]?.key;
+  if (key !== undefined) does(key);
+}
+
 type Actions = Record<string, (model: Model, canvas: Canvas) => void>;
 
 const ACTIONS: Actions = {
@@ -85,8 +92,8 @@ const ACTIONS: Actions = {
   },
   fit: (model) => model.fit(),
   whole: (model) => model.motion.go(model.whole),
-  nextStep: (model) => model.goToStep(1),
-  previousStep: (model) => model.goToStep(-1),
+  nextStep: (model) => goToStep(model, 1),
+  previousStep: (model) => goToStep(model, -1),
   linkBack: (model) => follow(model, BACK),
   linkOn: (model) => follow(model, ON),
   collective: pinCollective,
@@ -110,11 +117,10 @@ const ACTIONS: Actions = {
     model.marks.value = [];
     model.keepLink();
   },
-  pin: (model, canvas) => {
-    const lane = model.timeline.lanes[model.selected.peek()?.lane ?? -1];
-    const key = canvas.entryUnderMouse() ?? lane?.key;
-    if (key !== undefined) model.togglePin(key);
-  },
+  pin: (model, canvas) => onLane(model, canvas, (key) => model.togglePin(key)),
+  hide: (model, canvas) => onLane(model, canvas, (key) => model.hide(key)),
+  showHidden: (model) => model.showHidden(() => true),
+  nextMark,
   openSource,
   drawer: (model) => {
     model.tab.value = model.tab.peek() !== null ? null

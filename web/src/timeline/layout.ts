@@ -8,7 +8,7 @@ const COUNTER = 30;
 const FEW_ROWS = 14; // rows of a lane that is not opened
 
 export type Entry =
-  | { kind: 'group'; key: string; y: number; height: number; rank: number; isOpen: boolean; lanes: number; counter?: Counter }
+  | { kind: 'group'; key: string; y: number; height: number; rank: number; isOpen: boolean; lanes: number; hidden: readonly string[]; counter?: Counter }
   | { kind: 'counter'; key: string; y: number; height: number; counter: Counter; pinned: boolean }
   | { kind: 'lane'; key: string; y: number; height: number; lane: Lane; rows: number; pinned: boolean };
 
@@ -17,6 +17,7 @@ export interface Wishes {
   /** Ranks, as "r0". */
   closed: readonly string[];
   opened: readonly string[];
+  hidden: readonly string[];
 }
 
 export interface Layout {
@@ -33,7 +34,7 @@ export function layOut(timeline: Timeline, wishes: Wishes): Layout {
   const byKey = new Map<string, Lane | Counter>([...timeline.lanes, ...timeline.counters].map((one) => [one.key, one]));
   const pinned: Entry[] = [];
   let pinnedHeight = 0;
-  for (const key of wishes.pinned) {
+  for (const key of wishes.pinned.filter((one) => !wishes.hidden.includes(one))) {
     const one = byKey.get(key);
     if (one !== undefined) pinnedHeight = put(pinned, one, wishes, pinnedHeight, true);
   }
@@ -45,10 +46,12 @@ export function layOut(timeline: Timeline, wishes: Wishes): Layout {
     const counters = timeline.counters.filter((counter) => counter.rank === rank);
     const key = groupKey(rank);
     const isOpen = !wishes.closed.includes(key);
-    entries.push({ kind: 'group', key, y, height: GROUP, rank, isOpen, lanes: lanes.length, ...(counters[0] && { counter: counters[0] }) });
+    const all = [...counters, ...lanes];
+    const hidden = all.map((one) => one.key).filter((one) => wishes.hidden.includes(one));
+    entries.push({ kind: 'group', key, y, height: GROUP, rank, isOpen, lanes: lanes.length, hidden, ...(counters[0] && { counter: counters[0] }) });
     y += GROUP;
     if (!isOpen) continue;
-    for (const one of [...counters, ...lanes]) if (!wishes.pinned.includes(one.key)) y = put(entries, one, wishes, y, false);
+    for (const one of all) if (!wishes.pinned.includes(one.key) && !hidden.includes(one.key)) y = put(entries, one, wishes, y, false);
   }
   return { pinned, pinnedHeight, entries, height: y + LANE_GAP };
 }

@@ -4,12 +4,13 @@ import type { DataSource } from '../data/source.ts';
 import { placeIn, type Drawn, type DrawnPath, type EventDetails, type Idle, type IdlePart, type Place, type Run, type Search, type Timeline } from '../data/types.ts';
 import { change, ignored, param, said } from '../state/app.ts';
 import { formatSpan, parseList, parseMoment, parseSpan } from '../state/link.ts';
-import { formatValue } from '../words/units.ts';
+import { formatValue, parseMarkedTime } from '../words/units.ts';
 import { areaInLink, areaWords, ranksOf } from './area_words.ts';
+import { goToTime } from './jumps.ts';
 import { entryOf, groupKey, isPinned, layOut, ROW, type Layout } from './layout.ts';
 import { Motion } from './motion.ts';
 import { askWhatIsShown } from './overlay.ts';
-import { stepsOf, type Area, type Mark } from './paint.ts';
+import { stepsOf, type Area, type Hovered, type Mark } from './paint.ts';
 import type { Box } from './scene.ts';
 import { placeOf } from './scene.ts';
 import { Store } from './store.ts';
@@ -38,10 +39,11 @@ export class Model {
   /** While an area grows, nothing is asked about it. */
   readonly dragging = signal(false);
   readonly marks = signal<readonly Mark[]>([]);
-  readonly hover = signal<{ box: Box | IdlePart; x: number; y: number } | null>(null);
+  readonly hover = signal<{ box: Hovered; x: number; y: number } | null>(null);
   readonly pinned = signal<readonly string[]>([]);
   readonly closed = signal<readonly string[]>([]);
   readonly opened = signal<readonly string[]>([]);
+  readonly hidden = signal<readonly string[]>([]);
   readonly arrows = signal(true);
   /** Whose critical path is shown: "r0.5" is step 5 of rank 0, "r0" its whole recording; "" for none. */
   readonly pathOf = signal('');
@@ -63,11 +65,12 @@ export class Model {
   private readonly stopAsking: () => void;
   private fits = 0; // how often F was pressed for this selection
   private linkTimer = 0;
+  private isStopped = false;
   private asking: AbortController | null = null;
   private searching: AbortController | null = null;
 
   constructor(readonly run: Run, readonly timeline: Timeline, readonly source: DataSource) {
-    this.layout = computed(() => layOut(timeline, { pinned: this.pinned.value, closed: this.closed.value, opened: this.opened.value }));
+    this.layout = computed(() => layOut(timeline, { pinned: this.pinned.value, closed: this.closed.value, opened: this.opened.value, hidden: this.hidden.value }));
     this.store = new Store(source, run.run, timeline, () => { this.news.value++; });
     this.motion = new Motion(this.span, (span) => bounded(span, timeline.end), () => {
       this.news.value++; // a last frame, as sharp as can be
@@ -87,6 +90,7 @@ export class Model {
     const isLane = (key: string) => [...timeline.lanes, ...timeline.counters].some((one) => one.key === key);
     this.pinned.value = known(parseList(param('pin')), 'lane', isLane);
     this.opened.value = known(parseList(param('open')), 'lane', isLane);
+    this.hidden.value = known(parseList(param('hide')), 'lane', isLane);
     const ranks = [...new Set(timeline.lanes.map((lane) => lane.rank))];
     this.closed.value = param('closed') === undefined ? ranks.slice(OPEN_RANKS).map(groupKey) : param('closed') === 'none' ? [] : known(parseList(param('closed')), 'rank', (key) => timeline.lanes.some((lane) => groupKey(lane.rank) === key));
     this.arrows.value = param('flow') !== 'none';
@@ -138,6 +142,7 @@ export class Model {
   /** Writes the view into the address, once it is still. */
   keepLink(how: 'push' | 'replace' = 'replace') {
     clearTimeout(this.linkTimer);
+    if (this.isStopped) return; // an answer came late
     const write = () => {
       const { selected, area, other, timeline } = this;
       const span = this.motion.target;
@@ -147,7 +152,7 @@ export class Model {
         t: whole ? undefined : formatSpan(span.from, span.to), step: undefined, rank: undefined, at: undefined,
         sel: place === null ? undefined : `r${place.rank}.${place.id}`,
         area: areaInLink(timeline, area.peek()), area2: areaInLink(timeline, other.peek()),
-        pin: this.pinned.peek().join(','), closed: this.closed.peek().join(',') || (ranksOf(timeline) > OPEN_RANKS ? 'none' : undefined), open: this.opened.peek().join(','),
+        pin: this.pinned.peek().join(','), closed: this.closed.peek().join(',') || (ranksOf(timeline) > OPEN_RANKS ? 'none' : undefined), open: this.opened.peek().join(','), hide: this.hidden.peek().join(','),
         flow: this.arrows.peek() ? undefined : 'none', path: this.pathOf.peek(), idle: this.idleShown.peek() ? 'causes' : undefined, q: this.query.peek(),
         marks: this.marks.peek().filter((mark) => mark.kept).map((mark) => formatSpan(mark.span.from, mark.span.to)).join(';'),
       }, how);
@@ -157,6 +162,7 @@ export class Model {
   }
 
   stop() {
+    this.isStopped = true;
     clearTimeout(this.linkTimer);
     this.motion.stop();
     this.store.stop();
@@ -255,6 +261,7 @@ export class Model {
   reveal(place: Place, inTime = true) {
     const lane = this.timeline.lanes[place.lane];
     if (lane === undefined) return;
+    if (this.hidden.peek().includes(lane.key)) this.showHidden((key) => key === lane.key);
     if (this.closed.peek().includes(groupKey(lane.rank))) this.closed.value = this.closed.peek().filter((key) => key !== groupKey(lane.rank));
     if (place.row >= ((entry) => (entry?.kind === 'lane' ? entry.rows : 0))(entryOf(this.layout.peek(), lane))) this.openLane(lane.key, true);
     const entry = entryOf(this.layout.peek(), lane);
@@ -292,16 +299,6 @@ export class Model {
     this.motion.go(ways[this.fits++ % ways.length] ?? this.whole);
   }
   get whole(): Span { return { from: 0, to: this.timeline.end }; }
-
-  goToStep(by: 1 | -1) {
-    const steps = stepsOf(this.timeline);
-    const span = this.motion.target;
-    const middle = (span.from + span.to) / 2;
-    const now = steps.findIndex((step) => step.start <= middle && middle < step.end);
-    const next = now < 0 ? steps.findIndex((step) => step.start > middle) : now + by;
-    const step = steps[Math.max(0, Math.min(steps.length - 1, next))];
-    if (step !== undefined) this.motion.go(widened({ from: step.start, to: step.end }, 0.05));
-  }
 
   // What analyses found
 
@@ -341,6 +338,16 @@ export class Model {
     this.pinned.value = pinned.includes(key) ? pinned.filter((one) => one !== key) : [...pinned, key];
     this.keepLink();
   }
+  hide(key: string) {
+    this.hidden.value = [...this.hidden.peek(), key];
+    said.value = 'The lane is hidden. Shift H shows hidden lanes.';
+    this.scrollTo(this.scroll.peek());
+    this.keepLink();
+  }
+  showHidden(which: (key: string) => boolean) {
+    this.hidden.value = this.hidden.peek().filter((key) => !which(key));
+    this.keepLink();
+  }
   toggleGroup(key: string) {
     const closed = this.closed.peek();
     this.closed.value = closed.includes(key) ? closed.filter((one) => one !== key) : [...closed, key];
@@ -359,7 +366,7 @@ export class Model {
     this.searching?.abort();
     this.query.value = text;
     this.keepLink();
-    if (text.trim() === '') {
+    if (text.trim() === '' || parseMarkedTime(text) !== null) {
       this.search.value = null;
       if (this.tab.peek() === 'search') this.tab.value = null;
       return;
@@ -376,9 +383,11 @@ export class Model {
   async nextHit(by: 1 | -1) {
     const text = this.query.peek();
     if (text.trim() === '') return;
+    const time = parseMarkedTime(text);
+    if (time !== null) return goToTime(this, time);
     const place = this.selected.peek();
     const span = this.motion.target;
-    const from = place !== null ? place.start : by > 0 ? span.from : span.to;
+    const from = place !== null ? place.start : Math.round(by > 0 ? span.from : span.to);
     const { lane, row } = place ?? { lane: 0, row: 0 };
     const found = await this.source.search(this.run.run, text, by > 0 ? { after: from, lane, row } : { before: from, lane, row }).catch(() => null);
     if (found?.hit) await this.select(found.hit, { show: true });

@@ -21,7 +21,15 @@ export function listenToMouse(model: Model, canvas: Canvas): () => void {
     return { x: event.clientX - box.left, y: event.clientY - box.top };
   };
   const time = (x: number) => timeAt(x, model.span.peek(), model.size.peek().width);
-  const snapped = (x: number, event: MouseEvent) => (event.ctrlKey || event.metaKey ? null : edgeNear(canvas.scene, x, SNAP)) ?? time(x);
+  /** Shift and Alt switch it off; where Alt began the drag, it asks for the second area. */
+  const snapped = (x: number, event: MouseEvent, of: 'area' | 'other') =>
+    (event.shiftKey || (event.altKey && of === 'area') ? null : edgeNear(canvas.scene, x, SNAP)) ?? time(x);
+  /** The exact time of an event's edge: boxes have it as exact as a pixel. */
+  const exact = async (time: number) => {
+    const box = canvas.scene.lines.flatMap((line) => line.boxes.flat()).find((one) => one.count === 1 && (one.start === time || one.end === time));
+    const event = box && await model.source.event(model.run.run, box.lane.rank, box.id).catch(() => undefined);
+    return event === undefined ? time : box!.start === time ? event.start : event.end;
+  };
 
   const lanesBetween = (y0: number, y1: number) => {
     const [top, bottom] = [Math.min(y0, y1), Math.max(y0, y1)];
@@ -29,7 +37,7 @@ export function listenToMouse(model: Model, canvas: Canvas): () => void {
       line.entry.kind === 'lane' && line.y < bottom && line.y + line.entry.height > top ? [line.entry.lane.lane] : []));
   };
   const areaOf = (now: { x: number; y: number }, event: MouseEvent): Area | null => {
-    const [a, b] = [press!.fixed, snapped(now.x, event)].sort((x, y) => x - y) as [number, number];
+    const [a, b] = [press!.fixed, snapped(now.x, event, press!.of)].sort((x, y) => x - y) as [number, number];
     const lanes = press!.kind === 'edge' ? model[press!.of].peek()!.lanes : lanesBetween(press!.y, now.y);
     return a < b && lanes.size > 0 ? { span: { from: a, to: b }, lanes } : null;
   };
@@ -51,7 +59,7 @@ export function listenToMouse(model: Model, canvas: Canvas): () => void {
     const edge = isOther ? null : edgeAt(x);
     const kind = event.shiftKey || event.button === 1 ? 'pan' : edge !== null ? 'edge' : 'area';
     const of = edge?.of ?? (model.area.peek() !== null && isOther ? 'other' : 'area');
-    press = { x, y, kind, of, began: model.span.peek(), scroll: model.scroll.peek(), fixed: edge?.fixed ?? snapped(x, event), moved: false };
+    press = { x, y, kind, of, began: model.span.peek(), scroll: model.scroll.peek(), fixed: edge?.fixed ?? snapped(x, event, of), moved: false };
     element.setPointerCapture(event.pointerId);
     element.focus({ preventScroll: true });
   };
@@ -75,7 +83,8 @@ export function listenToMouse(model: Model, canvas: Canvas): () => void {
   };
   const hover = ({ x, y }: { x: number; y: number }) => {
     const box = canvas.boxAt(x, y) ?? canvas.idleAt(x, y);
-    model.hover.value = box === undefined ? null : { box, x, y };
+    const shown = box ?? canvas.readingAt(x, y);
+    model.hover.value = shown === undefined ? null : { box: shown, x, y };
     element.style.cursor = edgeAt(x) !== null ? 'ew-resize' : box === undefined ? 'default' : 'pointer';
   };
   const up = (event: PointerEvent) => {
@@ -84,8 +93,16 @@ export function listenToMouse(model: Model, canvas: Canvas): () => void {
     const { moved: dragged, kind, of } = press;
     const area = dragged && kind !== 'pan' ? areaOf(now, event) : null;
     press = null;
+    if (area !== null) {
+      void Promise.all([exact(area.span.from), exact(area.span.to)]).then(([from, to]) => {
+        model.dragging.value = false;
+        const now = { ...area, span: { from, to } };
+        if (of === 'other') model.compare(now);
+        else model.selectArea(now, kind === 'edge' ? model.other.peek() : null);
+      });
+      return;
+    }
     model.dragging.value = false;
-    if (area !== null) return of === 'other' ? model.compare(area) : model.selectArea(area, kind === 'edge' ? model.other.peek() : null);
     if (dragged) return;
     const box = canvas.boxAt(now.x, now.y);
     const idle = canvas.idleAt(now.x, now.y);

@@ -1,20 +1,22 @@
 // The timeline: strips, lanes, their names, and the details below.
-import { signal } from '@preact/signals';
+import { computed, effect, signal, untracked } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Run, Timeline } from '../data/types.ts';
-import { facts, source } from '../state/app.ts';
+import { facts, param, reachable, source } from '../state/app.ts';
+import { PartialStrip } from '../verdict/strip.tsx';
 import { Answer, Failure } from '../shell/answer.tsx';
 import { Splitter } from '../shell/splitter.tsx';
-import { PAINTS } from '../words/palette.ts';
-import { formatValue } from '../words/units.ts';
+import { formatValue, parseMarkedTime } from '../words/units.ts';
 import { Canvas } from './canvas.ts';
 import { Drawer } from './drawer.tsx';
 import { Gutter } from './gutter.tsx';
+import { markWords, showMark, takeJump } from './jumps.ts';
 import { listenToKeys } from './keyboard.ts';
 import { Model } from './model.ts';
 import { listenToMouse } from './mouse.ts';
+import { Tooltip } from './tooltip.tsx';
 import { drawOverview, drawRuler, listenToOverview, listenToRuler, OVERVIEW_PX, RULER_PX, strip } from './strips.ts';
-import { lengthOf } from './view.ts';
+import { lengthOf, pixelOf } from './view.ts';
 
 const gutter = signal(190);
 
@@ -39,10 +41,13 @@ function View({ run, timeline }: { run: Run; timeline: Timeline }) {
     const made = new Canvas(lanes.current!, model);
     setCanvas(made);
     const width = () => model.size.value.width;
+    const asked = computed(() => param('go') ?? param('longest') ?? param('step') ?? param('at'));
     listenToRuler(ruler.current!, model, setRuled);
     listenToOverview(overview.current!, model);
     const stops = [
       () => made.stop(), () => model.stop(), listenToKeys(model, made), listenToMouse(model, made),
+      effect(() => { if (asked.value !== undefined) untracked(() => takeJump(model)); }),
+      effect(() => { if (reachable.value) untracked(() => model.store.retry()); }),
       strip(ruler.current!, RULER_PX, drawRuler(model), width), strip(overview.current!, OVERVIEW_PX, drawOverview(model), width),
     ];
     const fromLink = () => model.readLink();
@@ -57,13 +62,14 @@ function View({ run, timeline }: { run: Run; timeline: Timeline }) {
   return (
     <div class="timeline" style={{ '--gutter': `${gutter.value}px` }}>
       <h1 class="hidden">Timeline of {run.name}</h1>
-      <Toolbar model={model} />
+      <Toolbar model={model} run={run} />
       <div class="strips">
         <div class="corner"><span>Whole run</span><span class="faint">{formatValue(timeline.end, 'ns')}</span></div>
         <canvas ref={overview} class="overview" role="img" aria-label="How full the run is over time. Drag to move the view." />
         <div class="corner"><span class="faint">{timeline.steps.length > 0 ? 'Time and steps' : 'Time'}</span></div>
         <div class="ruler">
           <canvas ref={ruler} role="img" aria-label="Ruler. Drag to zoom to a span; click a step to zoom to it." />
+          <Marks model={model} />
           {ruled && <span class="ruled" style={{ left: `${ruled.x0}px`, width: `${ruled.x1 - ruled.x0}px` }} />}
         </div>
       </div>
@@ -110,7 +116,32 @@ function CoarseSpans({ end }: { end: number }) {
 
 const toggle = (on: boolean, words: string, does: () => void, title?: string) => <button type="button" aria-pressed={on} title={title} onClick={does}>{words}</button>;
 
-function Toolbar({ model }: { model: Model }) {
+const EDGE = 8; // pixels of the ruler that marks out of view keep to
+
+/** The marks, on the ruler: those out of view wait at its edges. */
+function Marks({ model }: { model: Model }) {
+  const span = model.span.value;
+  const { width } = model.size.value;
+  const remove = (at: number) => {
+    model.marks.value = model.marks.peek().filter((_, i) => i !== at);
+    model.keepLink();
+  };
+  return model.marks.value.map((mark, i) => {
+    const x = pixelOf((mark.span.from + mark.span.to) / 2, span, width);
+    const words = `${markWords(mark.span)}. Click to go there; Delete removes it.`;
+    return (
+      <button key={i} type="button" class="mark" style={{ left: `${Math.max(EDGE, Math.min(width - EDGE, x))}px` }} title={words} aria-label={words} onClick={() => showMark(model, i)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Delete') return;
+          remove(i);
+          event.stopPropagation();
+        }}>{x < 0 ? '◂' : x > width ? '▸' : '▾'}</button>
+    );
+  });
+}
+
+function Toolbar({ model, run }: { model: Model; run: Run }) {
+  const time = parseMarkedTime(model.query.value);
   const span = model.span.value;
   const { clock } = model.timeline;
   const several = new Set(model.timeline.lanes.map((lane) => lane.rank)).size > 1;
@@ -122,10 +153,12 @@ function Toolbar({ model }: { model: Model }) {
   };
   return (
     <div class="toolbar">
-      <input type="search" placeholder="Search names ( / )" aria-label="Search names of events" value={model.query.value} spellcheck={false}
+      <input type="search" placeholder="Name or 12.5 ms ( / )" aria-label="Search names of events, or go to a time such as 12.5 ms" value={model.query.value} spellcheck={false}
         onInput={(event) => model.find(event.currentTarget.value)} onKeyDown={onKey} />
-      {model.search.value && <span class="faint">{formatValue(model.search.value.total, 'count')} events</span>}
-      <span class="grow" />
+      <span class="grow">
+        <span class="faint" role="status">{model.search.value ? `${formatValue(model.search.value.total, 'count')} events` : time !== null && 'Enter: go there'}</span>
+        <PartialStrip run={run} />
+      </span>
       <span class="shown"><b>{formatValue(Math.round(lengthOf(span)), 'ns')}</b> <span class="faint">from {formatValue(Math.max(0, Math.round(span.from)), 'ns')}</span></span>
       {several && (
         <span class="faint" title="How far the clocks of the ranks may be apart">
@@ -138,26 +171,6 @@ function Toolbar({ model }: { model: Model }) {
       {toggle(model.path.value !== null, 'Critical path', () => model.togglePath(), 'Of the step in view (X)')}
       {toggle(model.idleShown.value, 'Idle causes', () => model.toggleIdle(), 'Why devices were idle (I)')}
       {toggle(model.tab.value === 'table', 'As table', () => { model.tab.value = model.tab.peek() === 'table' ? null : 'table'; })}
-    </div>
-  );
-}
-
-function Tooltip({ model }: { model: Model }) {
-  const hover = model.hover.value;
-  if (hover === null) return null;
-  const { box, x, y } = hover;
-  const cause = 'cause' in box && model.idle.value?.causes[box.cause];
-  const { width, height } = model.size.value;
-  const side = x > width / 2 ? { right: `${width - x + 12}px` } : { left: `${x + 12}px` };
-  const below = y > height / 2 ? { bottom: `${height - y + 12}px` } : { top: `${y + 14}px` };
-  return (
-    <div class="tooltip" role="tooltip" style={{ ...side, ...below }}>
-      <b>{cause ? `idle: ${cause.cause}` : model.store.name(box.name!) ?? '…'}</b>
-      {cause && <span>{cause.meaning}</span>}
-      {'cause' in box ? <span>{formatValue(box.end - box.start, 'ns')} at {formatValue(box.start, 'ns')}</span> : box.count > 1
-        ? <span>the longest of {formatValue(box.count, 'count')} events that fill {formatValue(box.busy / 255, 'share')} of {formatValue(box.end - box.start, 'ns')}</span>
-        : <span>≈ {formatValue(box.end - box.start, 'ns')} at {formatValue(Math.max(0, box.start), 'ns')}</span>}
-      <span class="faint">{'cause' in box ? box.name !== null && `click: ${model.store.name(box.name) ?? '…'}` : `${PAINTS[box.family]?.label ?? ''} · ${box.lane.title}`}</span>
     </div>
   );
 }

@@ -1,14 +1,14 @@
 // Draws one frame: boxes as pixels, then texts, arrows and selections on top.
-import type { CounterTile } from '../data/tile.ts';
-import { placeIn, type DrawnPath, type EventDetails, type Idle, type IdlePart, type Place, type Step, type Timeline } from '../data/types.ts';
+import { placeIn, type Counter, type DrawnPath, type EventDetails, type Idle, type IdlePart, type Place, type Step, type Timeline } from '../data/types.ts';
 import { colourOf, PAINTS, SURFACES, textOn, WAITING, type Mode } from '../words/palette.ts';
+import { counterOf, eachStretch, type Reading } from './counters.ts';
 import { idleOn, isOnPath } from './drawn.ts';
 import { FONT, fitted } from './labels.ts';
 import { entryOf, ROW, screenY, type Entry, type Layout } from './layout.ts';
 import { mixed, packed, type Raster } from './raster.ts';
 import type { Box, Frame, Scene } from './scene.ts';
 import type { Store } from './store.ts';
-import { pixelOf, tileLength, tilesIn, type Span } from './view.ts';
+import { pixelOf, type Span } from './view.ts';
 
 const BOX = ROW - 2; // height of a box; rows are two pixels apart
 const LEAST_TEXT = 26; // pixels of a box that holds text
@@ -17,6 +17,7 @@ const DIMMED = 0.25;
 const LETTER = 17; // pixels of the name of an area
 const WIDE_PART = 3; // pixels of a part of the path that is always drawn
 const SPARSE = 8; // pixels between others, so that the line does not cover what it leads through
+const DOT = 3; // pixels of the radius of the point under the mouse
 const LEAST_BUSY = 3; // pixels of the lowest box
 
 export interface Colours {
@@ -48,6 +49,9 @@ export function coloursOf(mode: Mode): Colours {
 export interface Area { span: Span; lanes: ReadonlySet<number> }
 export interface Mark { span: Span; kept: boolean }
 
+/** What is under the mouse. */
+export type Hovered = Box | IdlePart | Reading;
+
 export interface Picture {
   timeline: Timeline;
   layout: Layout;
@@ -57,7 +61,7 @@ export interface Picture {
   ratio: number;
   selected: Place | null;
   details: EventDetails | null;
-  hover: Box | IdlePart | null;
+  hover: Hovered | null;
   path: DrawnPath | null;
   idle: Idle | null;
   area: Area | null;
@@ -137,33 +141,22 @@ function paintBox(raster: Raster, box: Box, picture: Picture, palette: Colours) 
 }
 
 function paintCounter(raster: Raster, entry: Entry, y: number, picture: Picture, palette: Colours, store: Store) {
-  const counter = entry.kind === 'counter' ? entry.counter : entry.kind === 'group' && !entry.isOpen ? entry.counter : undefined;
+  const counter = counterOf(entry);
   if (counter === undefined) return;
   const { frame, ratio } = picture;
   const bottom = Math.round((y + entry.height - 2) * ratio);
-  const room = (entry.height - 5) * ratio;
-  const heightOf = (value: number) => Math.round(Math.max(0, Math.min(1, value / (counter.max || 1))) * room);
-  const { first, last } = tilesIn(frame.span, frame.level, frame.end);
-  for (let tile = first; tile <= last; ++tile) {
-    const best = store.countersFor(frame.level, tile);
-    const one = best?.held.counters.find((each: CounterTile['counters'][number]) => each.counter === counter.counter);
-    if (best === null || one === undefined) continue;
-    const from = tile * tileLength(frame.level);
-    const to = from + tileLength(frame.level);
-    const start = best.tile * tileLength(best.level);
-    const bucket = 2 ** best.level;
-    for (let i = 0; i < one.begin.length; ++i) {
-      const a = Math.max(from, start + one.begin[i]! * bucket);
-      const b = Math.min(to, start + one.end[i]! * bucket);
-      if (a >= b) continue;
-      const x0 = Math.round(pixelOf(a, frame.span, frame.width) * ratio);
-      const x1 = Math.max(x0 + 1, Math.round(pixelOf(b, frame.span, frame.width) * ratio));
-      const high = heightOf(one.high[i]!);
-      raster.fill(x0, bottom - high, x1, bottom, palette.bar);
-      if (high > 0) raster.fill(x0, bottom - high, x1, Math.min(bottom, bottom - Math.min(heightOf(one.low[i]!), high - Math.ceil(ratio))), packed(palette.surface.strong));
-    }
-  }
+  const heightOf = (value: number) => Math.round(heightIn(entry, counter, value) * ratio);
+  eachStretch(counter, frame, store, (from, to, low, top) => {
+    const x0 = Math.round(pixelOf(from, frame.span, frame.width) * ratio);
+    const x1 = Math.max(x0 + 1, Math.round(pixelOf(to, frame.span, frame.width) * ratio));
+    const high = heightOf(top);
+    raster.fill(x0, bottom - high, x1, bottom, palette.bar);
+    if (high > 0) raster.fill(x0, bottom - high, x1, Math.min(bottom, bottom - Math.min(heightOf(low), high - Math.ceil(ratio))), packed(palette.surface.strong));
+  });
 }
+
+/** How high a value stands above the ground of its lane, which is two pixels above its end. */
+const heightIn = (entry: Entry, { max }: Counter, value: number) => Math.max(0, Math.min(1, value / (max || 1))) * (entry.height - 5);
 
 /** Thin lines where steps begin. */
 function paintSteps(context: CanvasRenderingContext2D, { timeline, frame }: Picture, palette: Colours) {
@@ -248,6 +241,14 @@ function paintOverlay(context: CanvasRenderingContext2D, picture: Picture, palet
     for (const edge of [mark.span.from, mark.span.to]) context.fillRect(Math.round(x(edge)), 0, 1, frame.height);
   }
   if (picture.hover !== null && 'x0' in picture.hover) outline(context, picture.hover.x0, picture.hover.x1, picture.hover.y, palette.surface.text, 1);
+  if (picture.hover !== null && 'counter' in picture.hover) {
+    const { counter, high, start } = picture.hover;
+    const line = picture.scene.lines.find(({ entry }) => counterOf(entry) === counter);
+    context.fillStyle = palette.surface.text;
+    context.beginPath();
+    if (line !== undefined) context.arc(x(start), line.y + line.entry.height - 2 - heightIn(line.entry, counter, high), DOT, 0, 7);
+    context.fill();
+  }
   const boxOf = (place: Place) => {
     const lane = timeline.lanes[place.lane];
     const entry = lane === undefined ? undefined : entryOf(layout, lane);

@@ -8,7 +8,7 @@ import type { Held, Store } from './store.ts';
 const lane = (number: number, rank = 0, rows = 2): Lane => ({
   lane: number, key: `r${rank}/t${number}`, rank, side: 'host', role: 'main', name: 'main', title: 'main', rows, events: 9 });
 const timeline = (lanes: Lane[]): Timeline => ({ end: 4096, names: 9, clock: { aligned: true, error_ns: 0 }, ranks: [], steps: [], lanes, counters: [] });
-const wishes = { pinned: [], closed: [], opened: [] };
+const wishes = { pinned: [], closed: [], opened: [], hidden: [] };
 
 interface Box { row: number; id: number; begin: number; end: number; flags?: number; count?: number }
 
@@ -77,7 +77,7 @@ test('the mouse hits the box under it, or a narrow one beside it', () => {
 });
 
 test('pinned lanes are on top and not below; closed ranks hide theirs', () => {
-  const several = layOut(timeline([lane(0), lane(1), lane(2, 1)]), { pinned: ['r0/t1', 'gone'], closed: ['r1'], opened: [] });
+  const several = layOut(timeline([lane(0), lane(1), lane(2, 1)]), { pinned: ['r0/t1', 'gone'], closed: ['r1'], opened: [], hidden: [] });
   expect(several.pinned.map((entry) => entry.key)).toEqual(['r0/t1']);
   expect(several.entries.map((entry) => entry.key)).toEqual(['r0', 'r0/t0', 'r1']);
   expect(entryAt(several, 3, 100)?.key).toBe('r0/t1');

@@ -2,6 +2,7 @@
 import { computed, effect } from '@preact/signals';
 import type { Lane } from '../data/types.ts';
 import { mode } from '../state/theme.ts';
+import { FONT } from './labels.ts';
 import { coloursOf, stepsOf } from './paint.ts';
 import type { Model } from './model.ts';
 import { BUCKETS } from '../data/tile.ts';
@@ -10,7 +11,6 @@ import { pixelOf, roundStep, tickWords, timeAt, wholeLevel, type Span } from './
 export const OVERVIEW_PX = 40;
 export const RULER_PX = 42;
 const TICK_PX = 90; // at least, from one label to the next
-const FONT = '11px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
 
 type Draw = (context: CanvasRenderingContext2D, width: number) => void;
 

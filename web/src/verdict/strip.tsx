@@ -7,11 +7,16 @@ import { lacksOf, verdictOf } from './model.ts';
 
 const AFTER_MS = 1200; // the page's own question comes first
 
+let asked = -1; // the run whose report was asked for
+
 /** Shown once the report is known; a report that fails says so on the page Verdict. */
 export function PartialStrip({ run }: { run: Run }) {
-  const [due, setDue] = useState(false);
+  const [due, setDue] = useState(asked === run.run);
   useEffect(() => {
-    const timer = setTimeout(() => setDue(true), AFTER_MS);
+    const timer = setTimeout(() => {
+      asked = run.run;
+      setDue(true);
+    }, AFTER_MS);
     return () => clearTimeout(timer);
   }, []);
   return due ? <Lacks run={run} /> : null;
@@ -25,11 +30,13 @@ function Lacks({ run }: { run: Run }) {
   if (first === undefined) return null;
   return (
     <details class="banner strip">
-      <summary><b>Partial recording.</b> {first.what}{others.length > 0 && ` And ${others.length} more.`}</summary>
-      <ul>
-        {lacks.map((one) => <li key={`${one.whose}${one.what}`}>{one.whose !== '' && `${one.whose}: `}{one.what} Affects {one.suffers}. {one.remedy}</li>)}
-      </ul>
-      <a href={hrefTo('verdict')}>All that the recording cannot show</a>
+      <summary title={first.what}><b>Partial recording.</b> {first.what}{others.length > 0 && ` And ${others.length} more.`}</summary>
+      <div>
+        <ul>
+          {lacks.map((one) => <li key={`${one.whose}${one.what}`}>{one.whose !== '' && `${one.whose}: `}{one.what} Affects {one.suffers}. {one.remedy}</li>)}
+        </ul>
+        <a href={hrefTo('verdict')}>All that the recording cannot show</a>
+      </div>
     </details>
   );
 }

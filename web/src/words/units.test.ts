@@ -1,8 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { columnFormat, formatExact, formatRange, formatRough, formatValue, type Unit } from './units.ts';
+import { columnFormat, formatExact, formatRange, formatRough, formatValue, parseMarkedTime, parseTime, type Unit } from './units.ts';
 
 const golden = new URL('../../../test/golden/units.json', import.meta.url);
+
+test('times are read as they are written', () => {
+  expect(['12.5 ms', '1.2s', ' 3 us', '.5µs', '7μs', '40ns', '12'].map(parseTime)).toEqual([12_500_000, 1_200_000_000, 3000, 500, 7000, 40, 12]);
+  expect(['', 'ms', '1 2 ms', '-1ms', '5 min'].map(parseTime)).toEqual([null, null, null, null, null]);
+  expect(['12', '12.5 ms', 'aten::ms'].map(parseMarkedTime)).toEqual([null, 12_500_000, null]);
+});
 
 test('values read as the program prints them', () => {
   const cases = JSON.parse(readFileSync(golden, 'utf8')) as { value: number; unit: string; text: string }[];

@@ -31,6 +31,14 @@ const SCALES: Record<Unit, Scale[]> = {
   flop_per_byte: [{ factor: 1, suffix: 'FLOP/B', before: 0 }],
 };
 
+/** "12.5 ms", "1.2s" → ns, rounded down; without a unit, ns. null if the text is no time. */
+export function parseTime(words: string): number | null {
+  const [, number, unit] = /^\s*(\d+\.?\d*|\.\d+)\s*(|ns|us|[µμ]s|ms|s)\s*$/.exec(words) ?? [];
+  return number === undefined ? null : Math.floor(Number(number) * ({ ms: 1e6, s: 1e9, ns: 1, '': 1 }[unit!] ?? 1e3));
+}
+/** A time that names its unit: a number alone is a name. */
+export const parseMarkedTime = (words: string) => (/s\s*$/.test(words) ? parseTime(words) : null);
+
 const MAX = 1e15; // numbers this large are written with an exponent
 const WHOLE: Unit[] = ['ns', 'bytes', 'flop', 'count'];
 
