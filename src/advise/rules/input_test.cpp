@@ -89,10 +89,9 @@ TEST(InputRules, WorkersThatLeaveCores) {
 }
 
 TEST(InputRules, WorkersThatWait) {
-  EXPECT_EQ(
-      two_workers(900, 2).cell("I02", "remedy"),
-      "num_workers=4: The 2 workers need 0.2 of 2 cores, and wait for the rest of their time, for files "
-      "or a network. Such waits overlap. Or read ahead in the transform.");
+  EXPECT_EQ(two_workers(900, 2).cell("I02", "remedy"),
+            "num_workers=4: The 2 workers need 0.2 of 2 cores; the rest of a fetch is waiting, for files "
+            "or a network. Such waits overlap. Or read ahead in the transform.");
 }
 
 TEST(InputRules, WorkersThatLoadFasterThanTheyHandOver) {

@@ -1,0 +1,110 @@
+// Rules about file I/O, over programs whose causes are planted.
+#include <gtest/gtest.h>
+
+#include "advise/rules/loop_for_test.h"
+
+namespace stepscope::advise {
+namespace {
+
+constexpr const char* kOneProcess = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
+
+std::string file(int number, std::int64_t bytes = 0, int descriptor = 3) {
+  return fmt::format(R"("fname": "/data/{}/x.img", "ret": {}, "size": {}, "fd": {})", number, bytes, bytes,
+                     descriptor);
+}
+
+/// Steps that load for 9 ms and compute for 1 ms; `load` adds the calls.
+Advice loading(const std::function<void(Loop&)>& load, int loads = 9000) {
+  return advice_of([&](Loop& l) {
+    l.within(kOneProcess, loads);
+    load(l);
+    l.op("aten::mm", 1000);
+  });
+}
+
+bool says(const Advice& advice, const char* id, const char* part) {
+  return advice.cell(id, "title").find(part) != std::string::npos;
+}
+
+TEST(FileRules, ManyTinyFiles) {
+  const Advice advice = loading([](Loop& l) {
+    for (int i = 0; i < 100; ++i)
+      l.range("posix_call", "open64", 40, file(i))
+          .range("posix_call", "read", 10, file(i, 500))
+          .range("posix_call", "close", 40, file(i));
+  });
+  EXPECT_TRUE(says(advice, "I01", "a batch opens 100 files and reads 500 B of each"))
+      << advice.cell("I01", "title");
+  EXPECT_TRUE(says(advice, "I01", "/data/#/*.img"));
+  EXPECT_TRUE(
+      advice.cell("I01", "remedy").starts_with("Pack the samples of /data/#/*.img into few large files"));
+}
+
+TEST(FileRules, MetadataStorm) {
+  const Advice advice = loading([](Loop& l) {
+    for (int i = 0; i < 200; ++i) l.range("posix_call", "stat64", 40, file(i));
+    l.range("posix_call", "read", 1000, file(1, 100'000));
+  });
+  EXPECT_TRUE(says(advice, "I01", "a batch asks the file system 200 times about names"))
+      << advice.cell("I01", "title");
+}
+
+TEST(FileRules, ReadsFromStorage) {
+  const Advice advice = loading([](Loop& l) {
+    for (int i = 0; i < 9; ++i) l.range("posix_call", "pread64", 1000, file(1, 100'000));
+  });
+  EXPECT_TRUE(says(advice, "I01", "100 % of its I/O are reads that the page cache does not have"))
+      << advice.cell("I01", "title");
+}
+
+// The same bytes as fast as memory gives them, and the rest of the time is decoding.
+TEST(FileRules, FilesAreNotTheLimit) {
+  const Advice advice = loading([](Loop& l) {
+    for (int i = 0; i < 9; ++i) l.range("posix_call", "pread64", 20, file(1, 100'000)).pass(980);
+  });
+  EXPECT_TRUE(says(advice, "I01", "file I/O takes 2.00 % of the fetch, so files are not the limit"))
+      << advice.cell("I01", "title");
+}
+
+TEST(FileRules, Checkpoint) {
+  const auto save = [](Loop& l) {
+    const std::string of = R"("fname": "/out/model.pt", "fd": 4, )";
+    l.op("aten::mm", 8000);
+    l.range("posix_call", "open64", 10, of + R"("ret": 4)")
+        .range("posix_call", "write", 1500, of + R"("ret": 4000000)")
+        .range("posix_call", "fsync", 480, of + R"("ret": 0)")
+        .range("posix_call", "close", 10, of + R"("ret": 0)");
+  };
+  const Advice advice = advice_of(save);
+  EXPECT_TRUE(says(advice, "I08", "2.00 ms of 10.0 ms per step: training stands while files are written"))
+      << advice.cell("I08", "title");
+  EXPECT_TRUE(says(advice, "I08", "/out/model.pt"));
+  EXPECT_EQ(advice.cell("I08", "saving_high"), "2000000");
+  EXPECT_EQ(advice.cell("I08", "saving_low"), "1000000");
+}
+
+TEST(FileRules, SyncedLog) {
+  const auto log = [](Loop& l) {
+    const std::string of = R"("fname": "/out/log.txt", "fd": 5, )";
+    l.op("aten::mm", 9000);
+    for (int line = 0; line < 2; ++line)
+      l.range("posix_call", "write", 20, of + R"("ret": 40)")
+          .range("posix_call", "fsync", 480, of + R"("ret": 0)");
+  };
+  const Advice advice = advice_of(log);
+  EXPECT_TRUE(says(advice, "I09",
+                   "1.00 ms of 10.0 ms per step: the main thread writes /out/log.txt in 20 calls of 40 B"))
+      << advice.cell("I09", "title");
+}
+
+TEST(FileRules, SilentWhereNothingIsSlow) {
+  const Advice advice = advice_of([](Loop& l) {
+    l.op("aten::mm", 9900);
+    l.range("posix_call", "write", 20, R"("fname": "/out/log.txt", "fd": 5, "ret": 40)");
+    l.pass(80);
+  });
+  for (const char* id : {"I01", "I02", "I08", "I09"}) EXPECT_FALSE(advice.has(id)) << id;
+}
+
+}  // namespace
+}  // namespace stepscope::advise

@@ -1,0 +1,132 @@
+#include "analyze/io/io.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "make_rank.h"
+
+namespace stepscope {
+namespace {
+
+using test::Cells;
+using test::cells;
+
+const report::Table& titled(const report::Report& report, std::string_view title) {
+  for (const report::Table& table : report.tables)
+    if (table.title == title) return table;
+  ADD_FAILURE() << "no table " << title;
+  return report.tables.front();
+}
+
+std::string call(std::string_view name, int pid, int at, int length, std::string_view args, int thread = 0) {
+  return fmt::format(
+      R"(,{{"ph": "X", "cat": "posix_call", "name": "{}", "pid": {}, "tid": {}, "ts": {}, "dur": {}, "args": {{{}}}}})",
+      name, pid, thread == 0 ? pid : thread, at, length, args);
+}
+
+/// One step of 1,000 µs in process 5: a wait [0,200) for a batch that process 6 fetched in [20,180), an
+/// operator [200,600), then a file of 2 MiB is written.
+trace::Trace program(const std::string& calls) {
+  return test::open_events(R"J(
+    {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 5, "tid": 5, "ts": 0, "dur": 1000},
+    {"ph": "X", "cat": "user_annotation", "name": "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", "pid": 5, "tid": 5, "ts": 0, "dur": 200},
+    {"ph": "X", "cat": "user_annotation", "name": "DataLoader.fetch", "pid": 6, "tid": 6, "ts": 20, "dur": 160},
+    {"ph": "s", "cat": "dataloader", "name": "dataloader", "id": 1, "pid": 6, "tid": 6, "ts": 179},
+    {"ph": "f", "cat": "dataloader", "name": "dataloader", "id": 1, "pid": 5, "tid": 5, "ts": 190, "bp": "e"},
+    {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 5, "tid": 5, "ts": 200, "dur": 400})J" +
+                           calls);
+}
+
+const std::string kTwoReads =
+    call("open64", 6, 30, 10, R"("fname": "/data/1/a.img", "ret": 3, "fd": 3)") +
+    call("read", 6, 40, 60, R"("fname": "/data/1/a.img", "offset": 0, "size": 100, "ret": 100, "fd": 3)") +
+    call("read", 6, 100, 20, R"("fname": "/data/1/a.img", "offset": 100, "size": 100, "ret": 50, "fd": 3)") +
+    call("open64", 6, 130, 10, R"("fname": "/data/2/b.img", "ret": 4, "fd": 4)") +
+    call("pread64", 6, 145, 5, R"("fname": "/data/1/a.img", "offset": 0, "size": 50, "ret": 50, "fd": 3)");
+
+TEST(Io, BatchesKindsAndFiles) {
+  const trace::Trace trace = program(kTwoReads);
+  const report::Report report = test::answer("io", trace);
+  const report::Table& batches = titled(report, "Waits for data, and the I/O in them");
+  EXPECT_EQ(cells(batches, "wait"), (Cells{"200000"}));
+  EXPECT_EQ(cells(batches, "load"), (Cells{"160000"}));
+  EXPECT_EQ(cells(batches, "io"), (Cells{"105000"}));  // [30,120), [130,140), [145,150)
+  EXPECT_EQ(cells(batches, "calls"), (Cells{"5"}));
+  EXPECT_EQ(cells(batches, "files"), (Cells{"2"}));
+  EXPECT_EQ(cells(batches, "read"), (Cells{"200"}));
+  EXPECT_EQ(cells(batches, "metadata_calls"), (Cells{"2"}));
+  EXPECT_EQ(cells(batches, "slowest_file"), (Cells{"/data/1/a.img"}));
+  EXPECT_EQ(cells(batches, "its_time"), (Cells{"95000"}));
+  const report::Table& kinds = titled(report, "Calls by kind");
+  EXPECT_EQ(cells(kinds, "kind"), (Cells{"read", "open"}));
+  EXPECT_EQ(cells(kinds, "calls"), (Cells{"3", "2"}));
+  EXPECT_EQ(cells(kinds, "time"), (Cells{"85000", "20000"}));
+  EXPECT_EQ(cells(kinds, "bytes"), (Cells{"200", "0"}));
+  EXPECT_EQ(cells(kinds, "p50"), (Cells{"20000", "10000"}));
+  const report::Table& files = titled(report, "Files");
+  EXPECT_EQ(cells(files, "file"), (Cells{"/data/1/a.img", "/data/2/b.img"}));
+  EXPECT_EQ(cells(files, "read"), (Cells{"200", "0"}));
+  EXPECT_EQ(cells(files, "in_order"), (Cells{"0.5", "-"}));  // the second read goes on, the third goes back
+  EXPECT_EQ(cells(files, "times_read"),
+            (Cells{"1.33333", "-"}));  // 200 bytes, 150 of them different
+  EXPECT_EQ(cells(files, "small"), (Cells{"1", "-"}));
+  const report::Table& groups = titled(report, "Groups of files");
+  EXPECT_EQ(cells(groups, "group"), (Cells{"/data/#/*.img"}));
+  EXPECT_EQ(cells(groups, "files"), (Cells{"2"}));
+  EXPECT_EQ(cells(groups, "opens"), (Cells{"2"}));
+}
+
+TEST(Io, OverlapWithCompute) {
+  const trace::Trace trace = program(call("read", 5, 100, 200, R"("fname": "/a", "ret": 10)") +
+                                     call("read", 6, 250, 500, R"("fname": "/b", "ret": 10)"));
+  const report::Report report = test::answer("io", trace);
+  const report::Table& overlap = report.tables.front();
+  EXPECT_EQ(cells(overlap, "io"), (Cells{"650000"}));       // [100,750)
+  EXPECT_EQ(cells(overlap, "main_io"), (Cells{"200000"}));  // [100,300)
+  EXPECT_EQ(cells(overlap, "compute"), (Cells{"400000"}));  // the operator
+  EXPECT_EQ(cells(overlap, "hidden_io"), (Cells{"400000"}));
+  EXPECT_EQ(cells(overlap, "exposed_io"), (Cells{"250000"}));  // [100,200), [600,750)
+  EXPECT_EQ(cells(overlap, "exposed_main_io"), (Cells{"100000"}));
+  EXPECT_EQ(cells(overlap, "processes"), (Cells{"2"}));
+}
+
+TEST(Io, SavedFiles) {
+  const std::string file = R"("fname": "/out/model.pt", )";
+  const trace::Trace trace = program(call("open64", 5, 600, 10, file + R"("ret": 3)") +
+                                     call("write", 5, 620, 80, file + R"("ret": 2097152)") +
+                                     call("fsync", 5, 700, 50, file + R"("ret": 0)") +
+                                     call("close", 5, 750, 10, file + R"("ret": 0)"));
+  const report::Report report = test::answer("io", trace);
+  const report::Table& saved = titled(report, "Large files written by the main process");
+  EXPECT_EQ(cells(saved, "file"), (Cells{"/out/model.pt"}));
+  EXPECT_EQ(cells(saved, "written"), (Cells{"2097152"}));
+  EXPECT_EQ(cells(saved, "io"), (Cells{"150000"}));
+  EXPECT_EQ(cells(saved, "stall"), (Cells{"160000"}));  // with the gap [610,620)
+  EXPECT_EQ(cells(saved, "sync"), (Cells{"50000"}));
+}
+
+TEST(Io, GroupNames) {
+  const auto named = [](std::initializer_list<const char*> files) {
+    analyze::GroupName name;
+    for (const char* file : files) name.add(file);
+    return name.text();
+  };
+  EXPECT_EQ(named({"/d2/a/1.img"}), "/d2/a/1.img");
+  EXPECT_EQ(named({"/d2/a/1.img", "/d2/a/2.img"}), "/d2/a/*.img");
+  EXPECT_EQ(named({"/d2/10/1.img", "/d2/11/1.img"}), "/d2/#/*.img");
+  EXPECT_EQ(named({"/d2/1/x", "/d3/1/x"}), "/d#/#/*");
+  EXPECT_EQ(named({"a.img", "b.img"}), "*.img");
+}
+
+TEST(Io, NothingRecorded) {
+  const report::Report report = test::answer(
+      "io",
+      test::open_events(
+          R"({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 5})"));
+  EXPECT_EQ(report.tables.front().rows(), 0U);
+  ASSERT_EQ(report.notes.size(), 1U);
+  EXPECT_NE(report.notes[0].find("record --io"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace stepscope
