@@ -24,7 +24,6 @@ constexpr Function kFunctions[] = {
     {"close_range", IoKind::close},
     {"closedir", IoKind::list},
     {"closefrom", IoKind::close},
-    {"closedir", IoKind::list},
     {"copy_file_range", IoKind::read},
     {"creat", IoKind::open},
     {"euidaccess", IoKind::stat},
