@@ -42,7 +42,7 @@ FILE* opening_stream(IoFunction function, const char* name, const char* mode, Ne
                  next, descriptor_of);
 }
 
-/// A call that moves `bytes_of(result)` bytes; -1: it failed, or read nothing.
+/// A call that moves `bytes_of(result)` bytes; -1: it failed, or the file is at its end.
 template <class Next, class Bytes>
 auto moving(IoFunction function, FILE* stream, std::uint64_t size, bool writes, Next next, Bytes bytes_of) {
   File* file = traced_under(stream);
@@ -55,7 +55,7 @@ auto moving(IoFunction function, FILE* stream, std::uint64_t size, bool writes, 
   call.error = 0;
   const bool is_short = call.result < 0 || static_cast<std::uint64_t>(call.result) < size;
   if (is_short && ::ferror_unlocked(stream) != 0) call.error = errno;
-  if (call.result < 0 && call.error == 0) call.result = 0;  // the file's end
+  if (call.result <= 0) call.result = call.error == 0 ? 0 : -1;  // 0: the file's end
   if (is_appended && call.result > 0) {
     const std::int64_t end = position_of(stream);
     if (end >= call.result) call.offset = end - call.result;
