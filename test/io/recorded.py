@@ -57,4 +57,4 @@ def has_header(name):
 
 def skip(why):
     print(f"skipped: {why}")
-    sys.exit(0)
+    sys.exit(77)

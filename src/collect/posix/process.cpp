@@ -295,14 +295,20 @@ const record::Clock kClock = best_clock();
 const bool kHasBegun = (begin_process(), true);  // after all else in this library: it is linked last
 
 __attribute__((noinline)) bool is_still_inside() {
-  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-  if (here <= mine.inside) return true;
-  stack_t other{};  // a handler's stack may be anywhere
-  const int kept = errno;
-  const bool is_on_other = ::sigaltstack(nullptr, &other) != 0 || (other.ss_flags & SS_ONSTACK) != 0;
-  errno = kept;
-  if (!is_on_other) mine.inside = 0;
-  return is_on_other;
+  if (mine.inside == kElsewhere) return true;
+  const auto caller = reinterpret_cast<std::uintptr_t>(__builtin_dwarf_cfa());
+  constexpr std::uintptr_t kNear = 1U << 16;
+  bool is_over = false;
+  if (caller > mine.inside) {
+    stack_t other{};  // a handler's stack may be anywhere
+    const int kept = errno;
+    is_over = ::sigaltstack(nullptr, &other) == 0 && (other.ss_flags & SS_ONSTACK) == 0;
+    errno = kept;
+  } else if (mine.inside - caller < kNear) {
+    is_over = !reinterpret_cast<const Inside*>(mine.inside)->is_intact();
+  }
+  if (is_over) mine.inside = 0;
+  return !is_over;
 }
 
 Thread* place() {

@@ -17,8 +17,8 @@ extern std::atomic<std::uint32_t>* life;
 
 /// What this thread is doing.
 struct Mine {
-  /// 0, or the stack address of the function that does our own work, or kElsewhere. Calls inside our own work
-  /// are passed on unseen, also those of a signal handler.
+  /// 0, or the outermost Inside of our own work, which is on the stack, or kElsewhere. Calls inside our own
+  /// work are passed on unseen, also those of a signal handler.
   std::uintptr_t inside;
   char* scratch;  ///< PATH_MAX bytes; null: not needed yet
   std::uint32_t vforks;
@@ -31,8 +31,8 @@ inline constexpr std::uintptr_t kElsewhere = UINTPTR_MAX;
 
 class Inside {
  public:
-  __attribute__((always_inline)) Inside() : before_(mine.inside) {
-    if (before_ == 0) mine.inside = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  __attribute__((always_inline)) Inside() : before_(mine.inside), mark_(kMark) {
+    if (before_ == 0) mine.inside = reinterpret_cast<std::uintptr_t>(this);
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
   Inside(const Inside&) = delete;
@@ -41,9 +41,12 @@ class Inside {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     mine.inside = before_;
   }
+  bool is_intact() const { return mark_ == kMark; }
 
  private:
+  static constexpr std::uint64_t kMark = 0x9D1C'5EED'1A57'C0DE;
   const std::uintptr_t before_;
+  const volatile std::uint64_t mark_;  ///< overwritten soon after the stack is left
 };
 
 /// False if a signal handler has jumped out of our work; then it is over.
