@@ -115,9 +115,10 @@ std::uint64_t hash_of(const char* bytes, std::uint32_t length, record::Type type
   return hash ^ (hash >> 29);
 }
 
-/// Allocates the header's disk space and maps the file with room to grow: units are allocated as they are claimed.
-/// 0, or an errno.
+/// Allocates the header's disk space and maps the file with room to grow: units are allocated as they are
+/// claimed. 0, or an errno.
 int map_file(int file, std::size_t bytes, void*& mapped) {
+  if (!may_grow_to(record::kHeaderBytes)) return EFBIG;
   if (const int error = ::posix_fallocate(file, 0, record::kHeaderBytes); error != 0) return error;
   mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (mapped == MAP_FAILED) return errno;
@@ -147,8 +148,8 @@ Thread* place_for_notes(Recorder& recorder) {
   return place;
 }
 
-/// Records into `file`, which is closed if that fails, and also if `path` is given: it is opened again there when
-/// it is needed. 0, or an errno. `control` must be held.
+/// Records into `file`, which is closed if that fails, and also if `path` is given: it is opened again there
+/// when it is needed. 0, or an errno. `control` must be held.
 int open_recording(int file, const char* path, std::uint32_t megabytes, std::uint32_t flags) {
   if (!is_prepared) {
     ::pthread_atfork(hold_still, go_on, forget_in_child);
@@ -277,7 +278,8 @@ std::uint64_t stepscope_close() {
   if (claimed < limit) ::munmap(reinterpret_cast<char*>(&header) + used, bytes_of(limit) - used);
   {
     const OpenFile file(*opened);
-    if (::pwrite(file.descriptor(), &claimed, sizeof claimed, offsetof(Header, claimed)) == sizeof claimed)
+    if (may_grow_to(record::kHeaderBytes) &&
+        ::pwrite(file.descriptor(), &claimed, sizeof claimed, offsetof(Header, claimed)) == sizeof claimed)
       (void)!::ftruncate(file.descriptor(), static_cast<off_t>(used));
   }
   if (descriptor >= 0) ::close(descriptor);

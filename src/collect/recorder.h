@@ -46,9 +46,9 @@ struct Recorder {
   char* segments;
   record::Clock clock;
   std::uint32_t flags;
-  int file;          ///< -1: opened again at `path` when it is needed
-  const char* path;  ///< with kIo; else null
-  ino_t inode;       ///< with `path`
+  int file;                            ///< -1: opened again at `path` when it is needed
+  const char* path;                    ///< with kIo; else null
+  ino_t inode;                         ///< with `path`
   std::uint32_t reserved;              ///< units at the end of the file, for metadata
   std::atomic<std::size_t> bytes;      ///< that are mapped to the file, from the header on
   std::atomic<std::uint64_t> session;  ///< new at each start; ops and ranges open before are dropped

@@ -1,8 +1,10 @@
 #include "collect/segments.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -131,6 +133,7 @@ void put_down_texts(Thread& thread) {
 /// Allocates disk space for units: else a full disk would kill the program (SIGBUS) when it touches their
 /// pages. 0, or an errno.
 int allocate(const Recorder& recorder, std::uint32_t first, std::uint32_t units) {
+  if (!may_grow_to(bytes_of(first + units))) return EFBIG;
   const OpenFile file(recorder);
   int error = 0;
   do
@@ -213,6 +216,7 @@ OpenFile::~OpenFile() {
 std::mutex claims;
 
 Claim::Claim() {
+  ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_);
   sigset_t all;
   ::sigfillset(&all);
   for (const int fault : {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP}) ::sigdelset(&all, fault);
@@ -223,6 +227,12 @@ Claim::Claim() {
 Claim::~Claim() {
   claims.unlock();
   ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  ::pthread_setcancelstate(cancel_, nullptr);
+}
+
+bool may_grow_to(std::size_t bytes) {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
 }
 
 std::size_t bytes_of(std::uint32_t units) {

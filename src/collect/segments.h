@@ -28,7 +28,8 @@ class OpenFile {
 /// Held while a segment is claimed, and while the recording is closed.
 extern std::mutex claims;
 
-/// Holds `claims`. No signal handler runs meanwhile on this thread: it might record, and wait for `claims`.
+/// Holds `claims`. Meanwhile no signal handler runs on this thread, which might record and wait for `claims`,
+/// and the thread is not canceled.
 class Claim {
  public:
   Claim();
@@ -38,9 +39,14 @@ class Claim {
 
  private:
   sigset_t before_;
+  int cancel_ = 0;
 };
 
 inline constexpr std::uint32_t kSegmentUnits = record::kSegmentBytes / record::kUnitBytes;
+
+/// False: the program's limit of file sizes (RLIMIT_FSIZE) is less, so that growing the file would raise
+/// SIGXFSZ.
+bool may_grow_to(std::size_t bytes);
 
 /// Bytes of a file with that many units.
 std::size_t bytes_of(std::uint32_t units);

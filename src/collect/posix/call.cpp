@@ -53,25 +53,12 @@ void tell(const Call& call, File* file, File* other, int other_descriptor) {
   errno = kept;
 }
 
-void tell(const Call& call, const Path& path, const Path* other) {
+void tell(const Call& call, Named file, Named other) {
   const int kept = errno;
   const Inside inside;
   if (Thread* thread = place()) {
-    const std::uint32_t number = number_of(*thread, path.text(), path.length());
-    write(*thread, call, number, other == nullptr ? 0 : number_of(*thread, other->text(), other->length()));
-  }
-  errno = kept;
-}
-
-void tell_opened(const Call& call, const Path& path, int descriptor, bool appends) {
-  const int kept = errno;
-  const Inside inside;
-  if (Thread* thread = place()) {
-    const std::uint32_t number = number_of(*thread, path.text(), path.length());
-    write(*thread, call, number, 0);
-    opened(descriptor, number, appends);
-  } else {
-    closed(descriptor);
+    const std::uint32_t now = session.load(std::memory_order_relaxed);
+    write(*thread, call, file.session == now ? file.number : 0, other.session == now ? other.number : 0);
   }
   errno = kept;
 }

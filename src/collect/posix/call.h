@@ -2,8 +2,11 @@
 #pragma once
 
 #include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdint>
 #include <type_traits>
 
@@ -29,14 +32,12 @@ struct Call {
 
 /// Writes the call into the recording. errno is kept.
 void tell(const Call& call, File* file, File* other = nullptr, int other_descriptor = -1);
-void tell(const Call& call, const Path& path, const Path* other = nullptr);
-/// The same for a call that opened `descriptor`, which has the path's number from now on.
-void tell_opened(const Call& call, const Path& path, int descriptor, bool appends);
+void tell(const Call& call, Named file, Named other = {});
 
 template <class Value>
 bool has_failed(Value value) {
   if constexpr (std::is_pointer_v<Value>)
-    return value == nullptr;
+    return value == nullptr || value == MAP_FAILED;
   else
     return value == Value(-1);
 }
@@ -44,7 +45,7 @@ bool has_failed(Value value) {
 template <class Value>
 std::int64_t number_from(Value value) {
   if constexpr (std::is_pointer_v<Value>)
-    return value == nullptr ? -1 : 0;
+    return has_failed(value) ? -1 : 0;
   else
     return static_cast<std::int64_t>(value);
 }
@@ -63,10 +64,11 @@ auto measured(Call& call, Next next) {
 /// A call about a path, which may be relative to a directory's descriptor.
 template <class Next>
 auto about_path(Call call, int directory, const char* name, Next next) {
-  Path path;
-  if (is_off() || !path.find(directory, name)) return next();
+  if (is_off()) return next();
+  const Named file = named(directory, name);
+  if (file.number == 0) return next();
   const auto result = measured(call, next);
-  tell(call, path);
+  tell(call, file);
   return result;
 }
 
@@ -74,34 +76,77 @@ auto about_path(Call call, int directory, const char* name, Next next) {
 template <class Next>
 auto about_paths(Call call, int directory, const char* name, int other_directory, const char* other_name,
                  Next next) {
-  Path path, other;
   if (is_off()) return next();
-  const bool has_other = other.find(other_directory, other_name);
-  if (!path.find(directory, name) && !has_other) return next();
+  const Named other = named(other_directory, other_name), file = named(directory, name);
+  if (file.number == 0 && other.number == 0) return next();
   call.is_long = true;
   const auto result = measured(call, next);
-  tell(call, path, has_other ? &other : nullptr);
+  tell(call, file, other);
   return result;
+}
+
+/// A call that makes a descriptor of a path. `descriptor_of(result)`: -1 after failure.
+template <class Next, class Descriptor>
+auto opening(Call call, int directory, const char* name, Position position, Next next,
+             Descriptor descriptor_of) {
+  if (is_off()) return next();
+  const Named file = named(directory, name);
+  if (file.number == 0) {
+    const auto result = next();
+    opened(descriptor_of(result), {}, position);
+    return result;
+  }
+  const auto result = measured(call, next);
+  call.descriptor = descriptor_of(result);
+  opened(call.descriptor, file, position);
+  tell(call, file);
+  return result;
+}
+
+/// A call that closes a descriptor. It is forgotten before: another thread may get the number at once.
+template <class Next>
+auto closing(Call call, Next next) {
+  File* file = traced(call.descriptor);
+  const Named gone = file == nullptr ? Named{} : named(*file, call.descriptor);
+  closed(call.descriptor);
+  if (gone.number == 0) return next();
+  const auto result = measured(call, next);
+  tell(call, gone);
+  return result;
+}
+
+/// Buffers of a vectored call.
+struct Parts {
+  const iovec* parts = nullptr;
+  int count = 0;
+};
+
+/// Looked at after the call: the kernel has found the addresses good.
+inline void add_sizes(Call& call, Parts all) {
+  if (call.error == EFAULT || all.count > IOV_MAX) return;
+  for (int i = 0; i < all.count; ++i) call.size += all.parts[i].iov_len;
 }
 
 /// A call about an open file.
 template <class Next>
-auto about_file(Call call, Next next) {
+auto about_file(Call call, Next next, Parts parts = {}) {
   File* file = traced(call.descriptor);
   if (file == nullptr) return next();
   const auto result = measured(call, next);
+  add_sizes(call, parts);
   tell(call, file);
   return result;
 }
 
 /// A read or write where the last one ended.
 template <class Next>
-auto sequential(Call call, bool writes, Next next) {
+auto sequential(Call call, bool writes, Next next, Parts parts = {}) {
   File* file = traced(call.descriptor);
   if (file == nullptr) return next();
   const bool appends = writes && file->appends;
   if (!appends) call.offset = position_of(*file, call.descriptor);
   const auto result = measured(call, next);
+  add_sizes(call, parts);
   if (call.result > 0) {
     if (appends)
       call.offset = position_of(*file, call.descriptor) - call.result;

@@ -7,8 +7,6 @@
 
 #include <cerrno>
 
-#include "collect/posix/paths.h"
-
 namespace stepscope::collect::posix {
 namespace {
 
@@ -36,31 +34,31 @@ std::uint32_t take() {
                                          std::memory_order_acq_rel))
       return at;
   }
-  if (made_files.load(std::memory_order_relaxed) >= kDescriptors) return 0;
+  if (made_files.load(std::memory_order_relaxed) >= descriptors) return 0;
   const std::uint32_t at = made_files.fetch_add(1, std::memory_order_relaxed);
-  return at < kDescriptors ? at : 0;
+  return at < descriptors ? at : 0;
 }
 
 void set(int descriptor, std::uint32_t slot) {
   const auto number = static_cast<std::uint32_t>(descriptor);
-  if (number >= kDescriptors) return release(slot);
+  if (number >= descriptors) return release(slot);
   for (std::uint32_t most = highest.load(std::memory_order_relaxed);
        number > most && !highest.compare_exchange_weak(most, number, std::memory_order_relaxed);) {
   }
   release(slots[number].exchange(slot, std::memory_order_acq_rel));
 }
 
-std::uint32_t new_file(std::uint32_t number, bool asks, bool appends) {
+std::uint32_t new_file(Named named, Position position) {
   const std::uint32_t at = take();
   if (at == 0) return kIgnored;
   File& file = files[at];
   file.position.store(0, std::memory_order_relaxed);
   file.users.store(1, std::memory_order_relaxed);
-  file.number = number;
-  file.session = session.load(std::memory_order_relaxed);
+  file.number = named.number;
+  file.session = named.session;
   file.born = forks.load(std::memory_order_relaxed);
-  file.asks = asks;
-  file.appends = appends;
+  file.asks = position != Position::counted;
+  file.appends = position == Position::appended;
   return at + kFirstFile;
 }
 
@@ -75,10 +73,15 @@ void* reserved(std::size_t bytes) {
 std::atomic<std::uint32_t>* slots = nullptr;
 File* files = nullptr;
 
-bool make_tables() {
-  slots = static_cast<std::atomic<std::uint32_t>*>(reserved(kDescriptors * sizeof *slots));
-  files = static_cast<File*>(reserved(kDescriptors * sizeof *files));
-  return slots != nullptr && files != nullptr;
+std::uint32_t descriptors = 0;
+
+bool make_tables(bool full) {
+  const std::uint32_t wanted = full ? 1U << 20 : 1U << 16;
+  slots = static_cast<std::atomic<std::uint32_t>*>(reserved(wanted * sizeof *slots));
+  files = static_cast<File*>(reserved(wanted * sizeof *files));
+  if (slots == nullptr || files == nullptr) return false;
+  descriptors = wanted;
+  return true;
 }
 
 File* look_up(int descriptor) {
@@ -91,31 +94,33 @@ File* look_up(int descriptor) {
   if (is_open && (S_ISREG(what.st_mode) || S_ISDIR(what.st_mode) || S_ISBLK(what.st_mode)) &&
       path.find(descriptor)) {
     const int flags = ::fcntl(descriptor, F_GETFL);
-    slot = new_file(0, true, flags != -1 && (flags & O_APPEND) != 0);
+    slot = new_file({}, flags != -1 && (flags & O_APPEND) != 0 ? Position::appended : Position::asked);
   }
   if (is_open) set(descriptor, slot);
   errno = kept;
   return slot >= kFirstFile ? &files[slot - kFirstFile] : nullptr;
 }
 
-void opened(int descriptor, std::uint32_t number, bool appends) {
-  if (descriptor >= 0) set(descriptor, number == 0 ? kIgnored : new_file(number, appends, appends));
+void opened(int descriptor, Named file, Position position) {
+  if (descriptor >= 0) set(descriptor, file.number == 0 ? kIgnored : new_file(file, position));
 }
 
 void closed(int descriptor) {
   const auto number = static_cast<std::uint32_t>(descriptor);
-  if (number < kDescriptors && slots != nullptr && slots[number].load(std::memory_order_relaxed) != kUnknown)
+  if (number < descriptors && mine.inside != kElsewhere &&
+      slots[number].load(std::memory_order_relaxed) != kUnknown)
     release(slots[number].exchange(kUnknown, std::memory_order_acq_rel));
 }
 
-void closed(std::uint32_t first, std::uint32_t last) {
+std::uint32_t next_used(std::uint32_t first) {
   const std::uint32_t most = highest.load(std::memory_order_relaxed);
-  for (std::uint32_t number = first; number <= last && number <= most; ++number)
-    closed(static_cast<int>(number));
+  for (; first <= most && first < descriptors; ++first)
+    if (slots[first].load(std::memory_order_relaxed) != kUnknown) return first;
+  return UINT32_MAX;
 }
 
 void duplicated(int from, int to) {
-  if (from == to || static_cast<std::uint32_t>(from) >= kDescriptors || slots == nullptr) return;
+  if (from == to || static_cast<std::uint32_t>(from) >= descriptors || mine.inside == kElsewhere) return;
   const std::uint32_t slot = slots[from].load(std::memory_order_relaxed);
   if (slot >= kFirstFile) files[slot - kFirstFile].users.fetch_add(1, std::memory_order_relaxed);
   set(to, slot);
@@ -140,6 +145,16 @@ std::uint32_t number_of(Thread& thread, File& file, int descriptor) {
   file.number = number_of(thread, path.text(), path.length());
   file.session = now;
   return file.number;
+}
+
+Named named(File& file, int descriptor) {
+  const int kept = errno;
+  const Inside inside;
+  Named found;
+  if (Thread* thread = place())
+    found = {number_of(*thread, file, descriptor), session.load(std::memory_order_relaxed)};
+  errno = kept;
+  return found;
 }
 
 }  // namespace stepscope::collect::posix

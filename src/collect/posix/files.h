@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "collect/posix/paths.h"
 #include "collect/posix/process.h"
 
 namespace stepscope::collect::posix {
@@ -20,7 +21,7 @@ struct File {
   bool appends;
 };
 
-inline constexpr std::uint32_t kDescriptors = 1U << 20;  ///< higher ones are not traced
+extern std::uint32_t descriptors;  ///< higher ones are not traced
 enum Slot : std::uint32_t { kUnknown = 0, kIgnored = 1, kFirstFile = 2 };
 /// What each descriptor is: a Slot, or kFirstFile + the place of its File.
 extern std::atomic<std::uint32_t>* slots;
@@ -31,17 +32,20 @@ File* look_up(int descriptor);
 
 /// The descriptor's file; null: not traced.
 inline File* traced(int descriptor) {
-  if (is_off() || static_cast<std::uint32_t>(descriptor) >= kDescriptors) return nullptr;
+  if (is_off() || static_cast<std::uint32_t>(descriptor) >= descriptors) return nullptr;
   const std::uint32_t slot = slots[descriptor].load(std::memory_order_relaxed);
   if (slot == kIgnored) return nullptr;
   return slot >= kFirstFile ? &files[slot - kFirstFile] : look_up(descriptor);
 }
 
-/// The descriptor was opened at position 0. `number`: of its path; 0: not traced.
-void opened(int descriptor, std::uint32_t number, bool appends);
+/// How a file's position is known.
+enum class Position : std::uint8_t { counted, appended, asked };
+
+/// The descriptor was opened at position 0. `file.number` 0: not traced.
+void opened(int descriptor, Named file, Position position);
 void closed(int descriptor);
-/// All from `first` to `last`.
-void closed(std::uint32_t first, std::uint32_t last);
+/// The next descriptor from `first` on of which something is known; UINT32_MAX: none.
+std::uint32_t next_used(std::uint32_t first);
 void duplicated(int from, int to);
 
 /// Where the next sequential call begins.
@@ -50,7 +54,10 @@ std::int64_t position_of(const File& file, int descriptor);
 /// Its number in the current recording. There must be room.
 std::uint32_t number_of(Thread& thread, File& file, int descriptor);
 
-/// False: no memory; then nothing is traced.
-bool make_tables();
+/// The file's name, told before the descriptor is closed. errno is kept.
+Named named(File& file, int descriptor);
+
+/// `full`: for 2^20 descriptors, else for 2^16. False: no memory; then nothing is traced.
+bool make_tables(bool full);
 
 }  // namespace stepscope::collect::posix

@@ -11,33 +11,31 @@
 namespace stepscope::collect::posix {
 namespace {
 
-std::uint64_t bytes_of(const iovec* parts, int count) {
-  std::uint64_t sum = 0;
-  for (int i = 0; i < count && parts != nullptr && count <= IOV_MAX; ++i) sum += parts[i].iov_len;
-  return sum;
-}
-
-Call vectored(IoFunction function, int file, const iovec* parts, int count, off64_t at) {
+Call vectored(IoFunction function, int file, int count, off64_t at) {
   return {.function = function,
           .descriptor = file,
           .offset = at,
-          .size = bytes_of(parts, count),
           .detail = static_cast<std::uint32_t>(count),
           .is_long = true};
 }
 
-/// A copy from one file to another, either of which may be traced.
+/// A copy from one file to another, either of which may be traced. `from_at`: where to read, and then where
+/// the next read would be; null: at the file's position.
 template <class Next>
-ssize_t copying(Call call, int from, const off64_t* from_at, int to, Next next) {
+ssize_t copying(Call call, int from, const off64_t* from_at, int to, const off64_t* to_at, Next next) {
   File *in = traced(from), *out = traced(to);
   if (in == nullptr && out == nullptr) return next();
-  call.descriptor = in != nullptr ? from : to;
   File* file = in != nullptr ? in : out;
-  const bool keeps = in != nullptr && from_at != nullptr;
-  call.offset = keeps ? *from_at : position_of(*file, call.descriptor);
+  const off64_t* at = in != nullptr ? from_at : to_at;
+  call.descriptor = in != nullptr ? from : to;
+  call.is_long = true;
+  if (at == nullptr && !(in == nullptr && out->appends)) call.offset = position_of(*file, call.descriptor);
   const ssize_t moved = measured(call, next);
-  if (moved > 0 && in != nullptr && !keeps) in->position.fetch_add(moved, std::memory_order_relaxed);
-  if (moved > 0 && out != nullptr) out->asks = true;  // its position moved, too
+  if (moved >= 0 && at != nullptr) call.offset = *at - moved;
+  if (moved > 0 && in != nullptr && from_at == nullptr)
+    in->position.fetch_add(moved, std::memory_order_relaxed);
+  if (moved > 0 && out != nullptr && to_at == nullptr)
+    out->position.fetch_add(moved, std::memory_order_relaxed);
   tell(call, file, in != nullptr ? out : nullptr, to);
   return moved;
 }
@@ -86,18 +84,18 @@ PWRITE(pwrite)
 PWRITE(pwrite64)
 
 WRAP(ssize_t, readv, int file, const iovec* parts, int count) {
-  return sequential(vectored(IoFunction::readv, file, parts, count, record::kUnknownOffset), false,
-                    [&] { return NEXT(readv)(file, parts, count); });
+  return sequential(vectored(IoFunction::readv, file, count, record::kUnknownOffset), false,
+                    [&] { return NEXT(readv)(file, parts, count); }, {parts, count});
 }
 WRAP(ssize_t, writev, int file, const iovec* parts, int count) {
-  return sequential(vectored(IoFunction::writev, file, parts, count, record::kUnknownOffset), true,
-                    [&] { return NEXT(writev)(file, parts, count); });
+  return sequential(vectored(IoFunction::writev, file, count, record::kUnknownOffset), true,
+                    [&] { return NEXT(writev)(file, parts, count); }, {parts, count});
 }
 
 #define AT_VECTOR(name) \
   WRAP(ssize_t, name, int file, const iovec* parts, int count, off64_t at) { \
-    return about_file(vectored(IoFunction::name, file, parts, count, at), \
-                      [&] { return NEXT(name)(file, parts, count, at); }); \
+    return about_file(vectored(IoFunction::name, file, count, at), \
+                      [&] { return NEXT(name)(file, parts, count, at); }, {parts, count}); \
   }
 AT_VECTOR(preadv)
 AT_VECTOR(preadv64)
@@ -108,8 +106,9 @@ AT_VECTOR(pwritev64)
 #define AT_VECTOR_2(name, writes) \
   WRAP(ssize_t, name, int file, const iovec* parts, int count, off64_t at, int flags) { \
     const auto next = [&] { return NEXT(name)(file, parts, count, at, flags); }; \
-    const Call call = vectored(IoFunction::name, file, parts, count, at); \
-    return at == -1 ? sequential(call, writes, next) : about_file(call, next); \
+    const Call call = vectored(IoFunction::name, file, count, at); \
+    const Parts all{parts, count}; \
+    return at == -1 ? sequential(call, writes, next, all) : about_file(call, next, all); \
   }
 AT_VECTOR_2(preadv2, false)
 AT_VECTOR_2(preadv64v2, false)
@@ -118,18 +117,18 @@ AT_VECTOR_2(pwritev64v2, true)
 
 #define SENDFILE(name) \
   WRAP(ssize_t, name, int to, int from, off64_t* at, size_t bytes) { \
-    return copying({.function = IoFunction::name, .size = bytes}, from, at, to, \
+    return copying({.function = IoFunction::name, .size = bytes}, from, at, to, nullptr, \
                    [&] { return NEXT(name)(to, from, at, bytes); }); \
   }
 SENDFILE(sendfile)
 SENDFILE(sendfile64)
 WRAP(ssize_t, copy_file_range, int from, off64_t* from_at, int to, off64_t* to_at, size_t bytes,
      unsigned flags) {
-  return copying({.function = IoFunction::copy_file_range, .size = bytes}, from, from_at, to,
+  return copying({.function = IoFunction::copy_file_range, .size = bytes}, from, from_at, to, to_at,
                  [&] { return NEXT(copy_file_range)(from, from_at, to, to_at, bytes, flags); });
 }
 WRAP(ssize_t, splice, int from, off64_t* from_at, int to, off64_t* to_at, size_t bytes, unsigned flags) {
-  return copying({.function = IoFunction::splice, .size = bytes}, from, from_at, to,
+  return copying({.function = IoFunction::splice, .size = bytes}, from, from_at, to, to_at,
                  [&] { return NEXT(splice)(from, from_at, to, to_at, bytes, flags); });
 }
 
@@ -200,13 +199,13 @@ ERROR_OF_FILE(posix_fallocate64, PARAMS(int file, off64_t at, off64_t bytes), (f
 ERROR_OF_FILE(posix_fadvise, PARAMS(int file, off64_t at, off64_t bytes, int how), (file, at, bytes, how))
 ERROR_OF_FILE(posix_fadvise64, PARAMS(int file, off64_t at, off64_t bytes, int how), (file, at, bytes, how))
 
-WRAP(int, msync, void* at, size_t bytes, int flags) { return NEXT(msync)(at, bytes, flags); }
-
 // Allocators map memory before anything else works, and dlsym may ask them for memory.
 #define MMAP(name) \
   WRAP(void*, name, void* at, size_t bytes, int protection, int flags, int file, off64_t offset) { \
-    if (file < 0 || (flags & MAP_ANONYMOUS) != 0 || is_off()) \
+    if (next_functions[static_cast<int>(IoFunction::name)].load(std::memory_order_relaxed) == nullptr) \
       return reinterpret_cast<void*>(::syscall(SYS_mmap, at, bytes, protection, flags, file, offset)); \
+    if (file < 0 || (flags & MAP_ANONYMOUS) != 0) \
+      return NEXT(name)(at, bytes, protection, flags, file, offset); \
     return about_file({.function = IoFunction::name, \
                        .descriptor = file, \
                        .offset = offset, \

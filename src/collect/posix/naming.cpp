@@ -62,6 +62,10 @@ BY_PATH(int, statfs, PARAMS(const char* path, struct statfs* out), (path, out))
 BY_PATH(int, statfs64, PARAMS(const char* path, struct statfs64* out), (path, out))
 BY_PATH(int, statvfs, PARAMS(const char* path, struct statvfs* out), (path, out))
 BY_PATH(int, statvfs64, PARAMS(const char* path, struct statvfs64* out), (path, out))
+BY_FILE(int, fstatfs, PARAMS(int file, struct statfs* out), (file, out))
+BY_FILE(int, fstatfs64, PARAMS(int file, struct statfs64* out), (file, out))
+BY_FILE(int, fstatvfs, PARAMS(int file, struct statvfs* out), (file, out))
+BY_FILE(int, fstatvfs64, PARAMS(int file, struct statvfs64* out), (file, out))
 BY_PATH(int, access, PARAMS(const char* path, int how), (path, how))
 BY_PATH(int, euidaccess, PARAMS(const char* path, int how), (path, how))
 BY_PATH_AT(int, faccessat, PARAMS(int folder, const char* path, int how, int flags),
@@ -107,8 +111,14 @@ BY_PATH(int, utimes, PARAMS(const char* path, const timeval* times), (path, time
 BY_PATH_AT(int, utimensat, PARAMS(int folder, const char* path, const timespec* times, int flags),
            (folder, path, times, flags))
 BY_FILE(int, futimens, PARAMS(int file, const timespec* times), (file, times))
+BY_PATH_AT(int, futimesat, PARAMS(int folder, const char* path, const timeval* times), (folder, path, times))
+BY_PATH(int, lutimes, PARAMS(const char* path, const timeval* times), (path, times))
+BY_FILE(int, futimes, PARAMS(int file, const timeval* times), (file, times))
 BY_PATH(int, mkfifo, PARAMS(const char* path, mode_t mode), (path, mode))
 BY_PATH(int, mknod, PARAMS(const char* path, mode_t mode, dev_t device), (path, mode, device))
+BY_PATH_AT(int, mkfifoat, PARAMS(int folder, const char* path, mode_t mode), (folder, path, mode))
+BY_PATH_AT(int, mknodat, PARAMS(int folder, const char* path, mode_t mode, dev_t device),
+           (folder, path, mode, device))
 BY_PATH(int, __xmknod, PARAMS(int version, const char* path, mode_t mode, dev_t* device),
         (version, path, mode, device))
 

@@ -12,33 +12,28 @@ namespace stepscope::collect::posix {
 namespace {
 
 template <class Next>
-int opening(IoFunction function, int directory, const char* name, int flags, Next next) {
-  Path path;
-  if (is_off() || !path.find(directory, name)) {
-    const int opened_as = next();
-    if (!is_off()) opened(opened_as, 0, false);
-    return opened_as;
-  }
-  Call call{.function = function, .detail = static_cast<std::uint32_t>(flags), .is_long = true};
-  const int descriptor = measured(call, next);
-  call.descriptor = descriptor;
-  if (descriptor < 0)
-    tell(call, path);
-  else
-    tell_opened(call, path, descriptor, (flags & O_APPEND) != 0);
-  return descriptor;
+int opening_file(IoFunction function, int directory, const char* name, int flags, Next next) {
+  return opening({.function = function, .detail = static_cast<std::uint32_t>(flags), .is_long = true},
+                 directory, name, (flags & O_APPEND) != 0 ? Position::appended : Position::counted, next,
+                 [](int made) { return made; });
 }
 
 template <class Next>
-int duplicating(IoFunction function, int from, Next next) {
-  if (is_off()) return next();
-  Call call{.function = function, .descriptor = from};
-  File* file = traced(from);
+int duplicating(Call call, Next next) {
+  File* file = traced(call.descriptor);
+  if (file == nullptr) {
+    const int made = next();
+    if (made == call.descriptor || made < 0) return made;
+    closed(made);
+    if (!is_off()) duplicated(call.descriptor, made);
+    return made;
+  }
   const int made = measured(call, next);
-  if (made < 0 || made == from) return made;
-  closed(made);
-  duplicated(from, made);
-  if (file != nullptr) tell(call, file);
+  if (made >= 0 && made != call.descriptor) {
+    closed(made);
+    duplicated(call.descriptor, made);
+  }
+  tell(call, file);
   return made;
 }
 
@@ -54,7 +49,8 @@ mode_t mode_of(int flags, std::va_list more) { return has_mode(flags) ? va_arg(m
     va_start(more, flags); \
     const mode_t mode = mode_of(flags, more); \
     va_end(more); \
-    return opening(IoFunction::name, AT_FDCWD, path, flags, [&] { return NEXT(name)(path, flags, mode); }); \
+    return opening_file(IoFunction::name, AT_FDCWD, path, flags, \
+                        [&] { return NEXT(name)(path, flags, mode); }); \
   }
 OPEN(open)
 OPEN(open64)
@@ -65,78 +61,113 @@ OPEN(open64)
     va_start(more, flags); \
     const mode_t mode = mode_of(flags, more); \
     va_end(more); \
-    return opening(IoFunction::name, directory, path, flags, \
-                   [&] { return NEXT(name)(directory, path, flags, mode); }); \
+    return opening_file(IoFunction::name, directory, path, flags, \
+                        [&] { return NEXT(name)(directory, path, flags, mode); }); \
   }
 OPENAT(openat)
 OPENAT(openat64)
 
 #define CREAT(name) \
   WRAP(int, name, const char* path, mode_t mode) { \
-    return opening(IoFunction::name, AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, \
-                   [&] { return NEXT(name)(path, mode); }); \
+    return opening_file(IoFunction::name, AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, \
+                        [&] { return NEXT(name)(path, mode); }); \
   }
 CREAT(creat)
 CREAT(creat64)
 
 #define OPEN_2(name) \
   WRAP(int, name, const char* path, int flags) { \
-    return opening(IoFunction::name, AT_FDCWD, path, flags, [&] { return NEXT(name)(path, flags); }); \
+    return opening_file(IoFunction::name, AT_FDCWD, path, flags, [&] { return NEXT(name)(path, flags); }); \
   }
 OPEN_2(__open_2)
 OPEN_2(__open64_2)
 
 #define OPENAT_2(name) \
   WRAP(int, name, int directory, const char* path, int flags) { \
-    return opening(IoFunction::name, directory, path, flags, \
-                   [&] { return NEXT(name)(directory, path, flags); }); \
+    return opening_file(IoFunction::name, directory, path, flags, \
+                        [&] { return NEXT(name)(directory, path, flags); }); \
   }
 OPENAT_2(__openat_2)
 OPENAT_2(__openat64_2)
 
 WRAP(int, close, int descriptor) {
-  File* file = traced(descriptor);
-  if (file == nullptr) {
+  return closing({.function = IoFunction::close, .descriptor = descriptor},
+                 [&] { return NEXT(close)(descriptor); });
+}
+
+namespace {
+
+/// Closes many: a record for each that is traced.
+template <class Next>
+int closing_all(IoFunction function, unsigned first, unsigned last, Next next) {
+  struct {
+    Named file;
+    int descriptor;
+  } gone[64];
+  int count = 0;
+  for (std::uint32_t at = next_used(first); at != UINT32_MAX && at <= last; at = next_used(at + 1)) {
+    const auto descriptor = static_cast<int>(at);
+    File* file = count < 64 ? traced(descriptor) : nullptr;
+    if (file != nullptr) gone[count++] = {named(*file, descriptor), descriptor};
     closed(descriptor);
-    return NEXT(close)(descriptor);
   }
-  Call call{.function = IoFunction::close, .descriptor = descriptor};
-  const int kept = errno;
-  std::uint32_t number = 0;
-  {
-    const Inside inside;
-    if (Thread* thread = place()) number = number_of(*thread, *file, descriptor);
+  Call call{.function = function};
+  const int result = measured(call, next);
+  for (int i = 0; i < count; ++i) {
+    call.descriptor = gone[i].descriptor;
+    if (gone[i].file.number != 0) tell(call, gone[i].file);
   }
-  closed(descriptor);  // before it is: another thread may get the number at once
-  errno = kept;
-  const int result = measured(call, [&] { return NEXT(close)(descriptor); });
-  File gone{};
-  gone.number = number;
-  gone.session = session.load(std::memory_order_relaxed);
-  tell(call, &gone);
   return result;
 }
 
+}  // namespace
+
 WRAP(int, close_range, unsigned first, unsigned last, int flags) {
   constexpr int kOnlyAtExec = 4;
-  if ((flags & kOnlyAtExec) == 0) closed(first, last);
-  return NEXT(close_range)(first, last, flags);
+  if (first > last || (flags & ~kOnlyAtExec & ~2) != 0) return NEXT(close_range)(first, last, flags);
+  if ((flags & kOnlyAtExec) != 0 || mine.inside != 0) return NEXT(close_range)(first, last, flags);
+  return closing_all(IoFunction::close_range, first, last,
+                     [&] { return NEXT(close_range)(first, last, flags); });
 }
 
 WRAP(void, closefrom, int first) {
-  closed(first < 0 ? 0 : static_cast<unsigned>(first), kDescriptors);
-  NEXT(closefrom)(first);
+  if (mine.inside != 0) return NEXT(closefrom)(first);
+  closing_all(IoFunction::closefrom, first < 0 ? 0 : static_cast<unsigned>(first), UINT32_MAX, [&] {
+    NEXT(closefrom)(first);
+    return 0;
+  });
 }
 
 WRAP(int, dup, int from) {
-  return duplicating(IoFunction::dup, from, [&] { return NEXT(dup)(from); });
+  return duplicating({.function = IoFunction::dup, .descriptor = from}, [&] { return NEXT(dup)(from); });
 }
 WRAP(int, dup2, int from, int to) {
-  return duplicating(IoFunction::dup2, from, [&] { return NEXT(dup2)(from, to); });
+  return duplicating({.function = IoFunction::dup2, .descriptor = from},
+                     [&] { return NEXT(dup2)(from, to); });
 }
 WRAP(int, dup3, int from, int to, int flags) {
-  return duplicating(IoFunction::dup3, from, [&] { return NEXT(dup3)(from, to, flags); });
+  return duplicating({.function = IoFunction::dup3, .descriptor = from},
+                     [&] { return NEXT(dup3)(from, to, flags); });
 }
+
+namespace {
+
+template <class Next>
+int controlling(IoFunction function, int descriptor, int command, void* value, Next next) {
+  const Call call{.function = function,
+                  .descriptor = descriptor,
+                  .detail = static_cast<std::uint32_t>(command),
+                  .is_long = true};
+  if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) return duplicating(call, next);
+  const int result = about_file(call, next);
+  if (File* file = command == F_SETFL && result == 0 ? traced(descriptor) : nullptr; file != nullptr) {
+    file->appends = (reinterpret_cast<std::uintptr_t>(value) & O_APPEND) != 0;
+    file->asks = true;
+  }
+  return result;
+}
+
+}  // namespace
 
 #define FCNTL(name) \
   WRAP(int, name, int file, int command, ...) { \
@@ -144,23 +175,16 @@ WRAP(int, dup3, int from, int to, int flags) {
     va_start(more, command); \
     void* value = va_arg(more, void*); \
     va_end(more); \
-    const auto next = [&] { return NEXT(name)(file, command, value); }; \
-    if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) return duplicating(IoFunction::name, file, next); \
-    return about_file({.function = IoFunction::name, .descriptor = file}, next); \
+    return controlling(IoFunction::name, file, command, value, \
+                       [&] { return NEXT(name)(file, command, value); }); \
   }
 FCNTL(fcntl)
 FCNTL(fcntl64)
 
 WRAP(DIR*, opendir, const char* name) {
-  Path path;
-  if (is_off() || !path.find(AT_FDCWD, name)) return NEXT(opendir)(name);
-  Call call{.function = IoFunction::opendir};
-  DIR* made = measured(call, [&] { return NEXT(opendir)(name); });
-  if (made == nullptr)
-    tell(call, path);
-  else
-    tell_opened(call, path, call.descriptor = ::dirfd(made), false);
-  return made;
+  return opening(
+      {.function = IoFunction::opendir}, AT_FDCWD, name, Position::counted,
+      [&] { return NEXT(opendir)(name); }, [](DIR* made) { return made == nullptr ? -1 : ::dirfd(made); });
 }
 WRAP(DIR*, fdopendir, int file) {
   return about_file({.function = IoFunction::fdopendir, .descriptor = file},
@@ -181,29 +205,47 @@ WRAP(DIR*, fdopendir, int file) {
   }
 READDIR(readdir, dirent)
 READDIR(readdir64, dirent64)
-WRAP(void, rewinddir, DIR* folder) { NEXT(rewinddir)(folder); }
+WRAP(void, rewinddir, DIR* folder) {
+  const int file = folder == nullptr ? -1 : ::dirfd(folder);
+  about_file({.function = IoFunction::rewinddir, .descriptor = file}, [&] {
+    NEXT(rewinddir)(folder);
+    return 0;
+  });
+}
 WRAP(int, closedir, DIR* folder) {
-  const int descriptor = folder == nullptr ? -1 : ::dirfd(folder);
-  Call call{.function = IoFunction::closedir, .descriptor = descriptor};
-  File* file = traced(descriptor);
-  File gone{};
-  if (file != nullptr) {
-    gone.number = file->number;
-    gone.session = file->session;
-  }
-  closed(descriptor);
-  const int result = measured(call, [&] { return NEXT(closedir)(folder); });
-  if (file != nullptr) tell(call, &gone);
-  return result;
+  return closing({.function = IoFunction::closedir, .descriptor = folder == nullptr ? -1 : ::dirfd(folder)},
+                 [&] { return NEXT(closedir)(folder); });
 }
 
-extern "C" __attribute__((visibility("default"))) void wrap__exit(int code) asm("_exit");
-extern "C" __attribute__((visibility("default"))) void wrap__Exit(int code) asm("_Exit");
-void wrap__exit(int code) {
-  finish();
-  static auto* const leave = reinterpret_cast<void (*)(int)>(find_next("_exit"));
-  leave(code);
+namespace {
+
+/// The name is made by the call, which writes it to `pattern`.
+template <class Next>
+int making(IoFunction function, const char* pattern, Next next) {
+  if (is_off()) return next();
+  Call call{.function = function};
+  const int made = measured(call, next);
+  call.descriptor = made;
+  const Named file = named(AT_FDCWD, pattern);
+  if (made >= 0) opened(made, file, Position::counted);
+  if (file.number != 0) tell(call, file);
+  return made;
 }
-void wrap__Exit(int code) { wrap__exit(code); }
+
+}  // namespace
+
+#define MKSTEMP(name, params, args) \
+  WRAP(int, name, params) { \
+    return making(IoFunction::name, pattern, [&] { return NEXT(name) args; }); \
+  }
+#define PARAMS(...) __VA_ARGS__
+MKSTEMP(mkstemp, PARAMS(char* pattern), (pattern))
+MKSTEMP(mkstemp64, PARAMS(char* pattern), (pattern))
+MKSTEMP(mkostemp, PARAMS(char* pattern, int flags), (pattern, flags))
+MKSTEMP(mkostemp64, PARAMS(char* pattern, int flags), (pattern, flags))
+MKSTEMP(mkstemps, PARAMS(char* pattern, int suffix), (pattern, suffix))
+MKSTEMP(mkstemps64, PARAMS(char* pattern, int suffix), (pattern, suffix))
+MKSTEMP(mkostemps, PARAMS(char* pattern, int suffix, int flags), (pattern, suffix, flags))
+MKSTEMP(mkostemps64, PARAMS(char* pattern, int suffix, int flags), (pattern, suffix, flags))
 
 }  // namespace stepscope::collect::posix

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -99,11 +100,7 @@ std::uint32_t current_folder(char* out) {
       if (current.of.load(std::memory_order_relaxed) == change) return length;
     }
   }
-  const int kept = errno;
-  const Inside inside;
-  const bool known = ::getcwd(out, PATH_MAX) != nullptr && out[0] == '/';
-  errno = kept;
-  if (!known) return 0;
+  if (::getcwd(out, PATH_MAX) == nullptr || out[0] != '/') return 0;
   const auto length = static_cast<std::uint32_t>(std::strlen(out));
   if (current.writers.exchange(1, std::memory_order_acquire) == 0) {
     current.of.store(0, std::memory_order_release);
@@ -121,13 +118,14 @@ std::uint32_t path_of(int descriptor, char* out) {
   char link[32];
   std::memcpy(link, kFolder.data(), kFolder.size());
   *std::to_chars(link + kFolder.size(), link + sizeof link - 1, descriptor).ptr = '\0';
-  const int kept = errno;
-  const bool was_inside = mine.inside;
-  mine.inside = true;
-  const ssize_t length = ::readlink(link, out, PATH_MAX - 1);
-  mine.inside = was_inside;
-  errno = kept;
-  return length <= 0 || out[0] != '/' ? 0 : static_cast<std::uint32_t>(length);
+  const ssize_t bytes = ::readlink(link, out, PATH_MAX - 1);
+  if (bytes <= 0 || out[0] != '/') return 0;
+  const std::string_view name(out, static_cast<std::size_t>(bytes));
+  if (name.starts_with("/memfd:")) return 0;
+  constexpr std::string_view kGone = " (deleted)";
+  struct stat what{};
+  const bool is_gone = name.ends_with(kGone) && ::fstat(descriptor, &what) == 0 && what.st_nlink == 0;
+  return static_cast<std::uint32_t>(name.size() - (is_gone ? kGone.size() : 0));
 }
 
 /// Takes out ".", ".." and doubled slashes of an absolute path. Symbolic links before ".." are not followed.
@@ -151,6 +149,13 @@ std::uint32_t normalize(char* text, std::uint32_t length) {
   if (out == 0) text[out++] = '/';
   text[out] = '\0';
   return out;
+}
+
+/// Whether normalize() would leave the absolute path as it is.
+bool is_clean(const char* path, std::size_t length) {
+  for (std::size_t at = 0; at < length; ++at)
+    if (path[at] == '/' && (path[at + 1] == '/' || path[at + 1] == '.' || path[at + 1] == '\0')) return false;
+  return true;
 }
 
 struct Names {
@@ -206,39 +211,50 @@ void exclude(const char* folder) {
 }
 
 bool Path::find(int directory, const char* path) {
-  if (path == nullptr || path[0] == '\0') return false;
+  // The kernel answers bad addresses with EFAULT; the most common ones must not fault here.
+  constexpr std::uintptr_t kFirstPage = 4096, kLast = 0x7FFF'FFFF'F000;
+  const auto address = reinterpret_cast<std::uintptr_t>(path);
+  if (address < kFirstPage || address > kLast || path[0] == '\0') return false;
   const std::size_t length = std::strlen(path);
   if (length >= PATH_MAX) return false;
+  if (path[0] == '/' && is_clean(path, length)) return settle(path, static_cast<std::uint32_t>(length));
+  char* out = scratch();
+  if (out == nullptr) return false;
   if (path[0] == '/') {
-    bool is_clean = true;
-    for (std::size_t at = 0; at < length; ++at)
-      if (path[at] == '/' && (path[at + 1] == '/' || path[at + 1] == '.' || path[at + 1] == '\0'))
-        is_clean = false;
-    if (is_clean) {
-      text_ = path;
-      return settle(static_cast<std::uint32_t>(length));
-    }
-    std::memcpy(buffer_, path, length);
-    return settle(normalize(buffer_, static_cast<std::uint32_t>(length)));
+    std::memcpy(out, path, length);
+    return settle(out, normalize(out, static_cast<std::uint32_t>(length)));
   }
-  const std::uint32_t base = directory == AT_FDCWD ? current_folder(buffer_) : path_of(directory, buffer_);
-  if (base == 0 || base + length + 2 > sizeof buffer_) return false;
-  buffer_[base] = '/';
-  std::memcpy(buffer_ + base + 1, path, length);
-  return settle(normalize(buffer_, base + 1 + static_cast<std::uint32_t>(length)));
+  const std::uint32_t base = directory == AT_FDCWD ? current_folder(out) : path_of(directory, out);
+  if (base == 0 || base + length + 2 > PATH_MAX) return false;
+  out[base] = '/';
+  std::memcpy(out + base + 1, path, length);
+  return settle(out, normalize(out, base + 1 + static_cast<std::uint32_t>(length)));
 }
 
 bool Path::find(int descriptor) {
-  const std::uint32_t length = path_of(descriptor, buffer_);
+  char* out = scratch();
+  const std::uint32_t length = out == nullptr ? 0 : path_of(descriptor, out);
   if (length == 0) return false;
-  buffer_[length] = '\0';
-  return settle(length);
+  out[length] = '\0';
+  return settle(out, length);
 }
 
-bool Path::settle(std::uint32_t length) {
+bool Path::settle(const char* text, std::uint32_t length) {
+  text_ = text;
   length_ = length;
-  if (text_[0] != '/') text_ = buffer_;
   return is_taken({text_, length_});
+}
+
+Named named(int directory, const char* path) {
+  const int kept = errno;
+  const Inside inside;
+  Named file;
+  Path found;
+  Thread* thread = nullptr;
+  if (found.find(directory, path) && (thread = place()) != nullptr)
+    file = {number_of(*thread, found.text(), found.length()), session.load(std::memory_order_relaxed)};
+  errno = kept;
+  return file;
 }
 
 std::uint32_t number_of(Thread& thread, const char* path, std::uint32_t length) {
@@ -256,6 +272,7 @@ std::uint32_t number_of(Thread& thread, const char* path, std::uint32_t length) 
   std::memcpy(text.bytes, path, length);
   text.bytes[length] = '\0';
   thread.used += size;
+  commit(thread);
   if (slot != nullptr) *slot = {hash, number};
   return number;
 }

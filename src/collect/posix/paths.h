@@ -8,7 +8,8 @@
 
 namespace stepscope::collect::posix {
 
-/// An absolute path without "." and ".." and doubled slashes. It may point into what the caller gave.
+/// An absolute path without "." and ".." and doubled slashes. It points into what the caller gave, or into
+/// scratch(), until the thread's next path. To be used inside.
 class Path {
  public:
   /// `path` is relative to `directory`, a descriptor or AT_FDCWD. False: not known, or not to be traced.
@@ -20,11 +21,18 @@ class Path {
   std::uint32_t length() const { return length_; }
 
  private:
-  bool settle(std::uint32_t length);
+  bool settle(const char* text, std::uint32_t length);
   const char* text_ = "";
   std::uint32_t length_ = 0;
-  char buffer_[PATH_MAX];
 };
+
+/// A file's number, and the session in which it was told; 0: not traced.
+struct Named {
+  std::uint32_t number = 0, session = 0;
+};
+
+/// Tells the path's name before a call, which may change the name or the current folder. errno is kept.
+Named named(int directory, const char* path);
 
 /// What to trace: colon-separated prefixes of whole components. The longest prefix of a path counts.
 void set_paths(const char* included, const char* excluded);

@@ -3,10 +3,13 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <climits>
@@ -26,6 +29,9 @@ namespace stepscope::collect {
 void survive_bus_errors(const std::atomic<Recorder*>&) {}
 
 namespace posix {
+
+void find_next_vfork();
+
 namespace {
 
 #ifndef MADV_WIPEONFORK
@@ -38,7 +44,33 @@ std::atomic<std::uint32_t> before_main{kOff};
 char folder[PATH_MAX];
 std::uint32_t megabytes = kMegabytes;
 bool was_forked = false;  // by fork(): its handlers ran
-pid_t recorded = 0;       // the process whose recording is open
+bool handles_fork = false;
+pid_t recorded = 0;  // the process whose recording is open
+pthread_key_t at_thread_end;
+bool has_key = false;
+std::atomic<void (*)(int)> next_exit{nullptr};
+
+/// While it lives, the thread is neither interrupted nor canceled: it may hold the recorder's locks.
+class Undisturbed {
+ public:
+  Undisturbed() {
+    sigset_t all;
+    ::sigfillset(&all);
+    for (const int fault : {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP}) ::sigdelset(&all, fault);
+    ::pthread_sigmask(SIG_SETMASK, &all, &signals_);
+    ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_);
+  }
+  Undisturbed(const Undisturbed&) = delete;
+  Undisturbed& operator=(const Undisturbed&) = delete;
+  ~Undisturbed() {
+    ::pthread_setcancelstate(cancel_, nullptr);
+    ::pthread_sigmask(SIG_SETMASK, &signals_, nullptr);
+  }
+
+ private:
+  sigset_t signals_;
+  int cancel_ = 0;
+};
 
 /// Text that is built without the heap.
 template <std::size_t kBytes>
@@ -61,7 +93,8 @@ struct Line {
 /// Says in a file beside the recordings why nothing is recorded; the program's own output is not touched.
 void give_up(std::string_view why) {
   life->store(kOff, std::memory_order_relaxed);
-  Line<PATH_MAX> name;
+  static Line<PATH_MAX> name;  // the stack may be small
+  name.length = 0;
   name.add(folder);
   name.add("/not-recorded-");
   name.add(static_cast<std::uint64_t>(::getpid()));
@@ -74,11 +107,12 @@ void give_up(std::string_view why) {
 
 /// `command="python train.py"`
 void tell_command() {
-  char words[4096];
+  static char words[4096];
   const int file = ::open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
   const ssize_t read = file < 0 ? 0 : ::read(file, words, sizeof words);
   if (file >= 0) ::close(file);
-  Line<3 * sizeof words> line;
+  static Line<3 * sizeof words> line;
+  line.length = 0;
   line.add("command=\"");
   for (ssize_t at = 0; at + 1 < read; ++at) {
     const char byte = words[at];
@@ -95,19 +129,24 @@ void tell_command() {
   stepscope_metadata(line.text, static_cast<std::uint32_t>(line.length));
 }
 
-/// False: nothing can be recorded, and is_off() from now on; or another thread begins just now.
-bool begin() {
-  std::atomic<std::uint32_t>& beginning = life[1];
-  if (life->load(std::memory_order_acquire) == kOff || beginning.exchange(1, std::memory_order_acq_rel) != 0)
-    return life->load(std::memory_order_acquire) == kOn;
-  const pid_t pid = ::getpid();
-  if (recorded != 0 && recorded != pid && !was_forked) {
-    give_up("The process was forked without fork(), e.g. by clone().\n");
-    return false;
-  }
+// The order of fork's handlers: ours surround those of the recorder, which hold its locks.
+void before_fork() {
+  forks.fetch_add(1, std::memory_order_relaxed);
+  if (mine.inside == 0) mine.inside = kElsewhere;
+}
+void after_fork() {
+  if (mine.inside == kElsewhere) mine.inside = 0;
+}
+void in_child() {
+  was_forked = true;
+  after_fork();
+}
+
+void open_recording(pid_t pid) {
   timespec time{};
   ::clock_gettime(CLOCK_REALTIME, &time);
-  Line<PATH_MAX> name;
+  static Line<PATH_MAX> name;
+  name.length = 0;
   name.add(folder);
   name.add("/io-");
   name.add(static_cast<std::uint64_t>(pid));
@@ -120,21 +159,42 @@ bool begin() {
     why.add("The recording cannot be created: error ");
     why.add(static_cast<std::uint64_t>(error));
     why.add(".\n");
-    give_up({why.text, why.length});
-    return false;
+    return give_up({why.text, why.length});
   }
+  if (!handles_fork) ::pthread_atfork(before_fork, after_fork, in_child);
+  handles_fork = true;
   stepscope_worker_of(static_cast<std::uint32_t>(::getppid()), 0);
   stepscope_start();
   recorded = pid;
   was_forked = false;
   session.fetch_add(1, std::memory_order_relaxed);
-  life->store(kOn, std::memory_order_release);
   tell_command();
-  return true;
+  life->store(kOn, std::memory_order_release);
 }
 
-void before_fork() { forks.fetch_add(1, std::memory_order_relaxed); }
-void in_child() { was_forked = true; }
+/// Waits for another thread that begins, but not forever.
+void wait_for_beginning() {
+  const int kept = errno;
+  constexpr timespec kShort{0, 50'000};
+  for (int i = 0; i < 20'000 && life->load(std::memory_order_acquire) == kNotBegun; ++i)
+    ::clock_nanosleep(CLOCK_MONOTONIC, 0, &kShort, nullptr);
+  errno = kept;
+}
+
+/// False: nothing can be recorded.
+bool begin() {
+  const Undisturbed undisturbed;
+  if (life->load(std::memory_order_acquire) == kNotBegun) {
+    if (life[1].exchange(1, std::memory_order_acq_rel) != 0) {
+      wait_for_beginning();
+    } else if (const pid_t pid = ::getpid(); recorded != 0 && recorded != pid && !was_forked) {
+      give_up("The process was forked without fork(), e.g. by clone().\n");
+    } else {
+      open_recording(pid);
+    }
+  }
+  return life->load(std::memory_order_acquire) == kOn;
+}
 
 /// A page that a fork clears.
 std::atomic<std::uint32_t>* wiped_page() {
@@ -154,28 +214,73 @@ bool is_disabled() {
   return false;
 }
 
+/// Address space that a limited program can spare for us, in MiB.
+std::uint32_t spare_megabytes() {
+  std::uint64_t least = RLIM_INFINITY;
+  for (const auto what : {RLIMIT_AS, RLIMIT_DATA})
+    if (rlimit limit{}; ::getrlimit(what, &limit) == 0)
+      least = std::min<std::uint64_t>(least, limit.rlim_cur);
+  constexpr std::uint64_t kShare = 16;
+  return least == RLIM_INFINITY
+             ? kMostMegabytes
+             : static_cast<std::uint32_t>(std::min<std::uint64_t>((least >> 20) / kShare, kMostMegabytes));
+}
+
+std::uint32_t asked_megabytes() {
+  const char* size = std::getenv("STEPSCOPE_IO_MEGABYTES");
+  std::uint32_t asked = 0;
+  if (size != nullptr) std::from_chars(size, size + std::strlen(size), asked);
+  return asked > 0 && asked <= kMostMegabytes ? asked : kMegabytes;
+}
+
+/// Why nothing can be recorded here; null if all is well.
+const char* failed_self_test() {
+  if (::dlsym(RTLD_DEFAULT, "read") == ::dlsym(RTLD_NEXT, "read"))
+    return "The functions of libc are not replaced: another library comes first.\n";
+  for (const IoFunction needed : {IoFunction::open, IoFunction::close, IoFunction::read, IoFunction::write,
+                                  IoFunction::lseek, IoFunction::mmap, IoFunction::fopen, IoFunction::fclose})
+    if (find_next(needed) == nullptr) return "This libc lacks a function that every libc has.\n";
+  // One call through the replaced function must reach libc and keep errno.
+  errno = EDOM;
+  if (::lseek(-1, 0, SEEK_CUR) != -1 || errno != EBADF) return "A replaced function does not reach libc.\n";
+  const std::uint64_t before = now();
+  if (now() < before) return "The clock goes backwards.\n";
+  if (spare_megabytes() == 0) return "The limit of the program's memory leaves no room for a recording.\n";
+  return nullptr;
+}
+
+void free_scratch(void* bytes) {
+  ::munmap(bytes, PATH_MAX);
+  mine.scratch = nullptr;
+}
+
 /// STEPSCOPE_IO is the folder of the recordings; STEPSCOPE_IO_MEGABYTES, _INCLUDE and _EXCLUDE are optional.
-__attribute__((constructor(101))) void begin_process() {
-  const Inside inside;
+void begin_process() {
   const char* where = std::getenv("STEPSCOPE_IO");
   if (where == nullptr || where[0] != '/' || std::strlen(where) >= sizeof folder - 64 || is_disabled())
     return;
+  const Inside inside;
+  const int kept = errno;
   std::strcpy(folder, where);
   std::atomic<std::uint32_t>* page = wiped_page();
-  if (page == nullptr)
-    return give_up("The kernel cannot clear memory in forked children (Linux 4.14 can).\n");
-  if (!make_tables()) return give_up("There is no memory for the table of files.\n");
-  if (::dlsym(RTLD_DEFAULT, "read") == ::dlsym(RTLD_NEXT, "read"))
-    return give_up("The functions of libc are not replaced: another library comes first.\n");
-  if (const char* size = std::getenv("STEPSCOPE_IO_MEGABYTES")) {
-    std::uint32_t asked = 0;
-    std::from_chars(size, size + std::strlen(size), asked);
-    if (asked > 0 && asked <= kMostMegabytes) megabytes = asked;
+  const std::uint32_t spare = spare_megabytes();
+  megabytes = std::min(asked_megabytes(), spare);
+  find_all_next();
+  find_next_vfork();
+  next_exit = reinterpret_cast<void (*)(int)>(find_next("_exit"));
+  has_key = ::pthread_key_create(&at_thread_end, free_scratch) == 0;
+  if (page == nullptr) {
+    give_up("The kernel cannot clear memory in forked children (Linux 4.14 can).\n");
+  } else if (const char* why = failed_self_test()) {
+    give_up(why);
+  } else if (!make_tables(spare == kMostMegabytes)) {
+    give_up("There is no memory for the table of files.\n");
+  } else {
+    set_paths(std::getenv("STEPSCOPE_IO_INCLUDE"), std::getenv("STEPSCOPE_IO_EXCLUDE"));
+    exclude(folder);
+    life = page;
   }
-  set_paths(std::getenv("STEPSCOPE_IO_INCLUDE"), std::getenv("STEPSCOPE_IO_EXCLUDE"));
-  exclude(folder);
-  ::pthread_atfork(before_fork, nullptr, in_child);
-  life = page;
+  errno = kept;
 }
 
 __attribute__((destructor(101))) void end_process() { finish(); }
@@ -183,10 +288,28 @@ __attribute__((destructor(101))) void end_process() { finish(); }
 }  // namespace
 
 std::atomic<std::uint32_t>* life = &before_main;
-constinit thread_local Mine mine{false};
+constinit thread_local Mine mine{};
 std::atomic<std::uint32_t> session{0};
 std::atomic<std::uint32_t> forks{0};
 const record::Clock kClock = best_clock();
+const bool kHasBegun = (begin_process(), true);  // after all else in this library: it is linked last
+
+__attribute__((noinline)) bool is_still_inside() {
+  if (mine.inside == kElsewhere) return true;
+  const auto caller = reinterpret_cast<std::uintptr_t>(__builtin_dwarf_cfa());
+  constexpr std::uintptr_t kNear = 1U << 16;
+  bool is_over = false;
+  if (caller > mine.inside) {
+    stack_t other{};  // a handler's stack may be anywhere
+    const int kept = errno;
+    is_over = ::sigaltstack(nullptr, &other) == 0 && (other.ss_flags & SS_ONSTACK) == 0;
+    errno = kept;
+  } else if (mine.inside - caller < kNear) {
+    is_over = !reinterpret_cast<const Inside*>(mine.inside)->is_intact();
+  }
+  if (is_over) mine.inside = 0;
+  return !is_over;
+}
 
 Thread* place() {
   if (life->load(std::memory_order_acquire) != kOn && !begin()) return nullptr;
@@ -195,22 +318,34 @@ Thread* place() {
   return thread != nullptr && has_room(*thread) ? thread : nullptr;
 }
 
+char* scratch() {
+  if (mine.scratch == nullptr) [[unlikely]] {
+    void* at = ::mmap(nullptr, PATH_MAX, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) return nullptr;
+    mine.scratch = static_cast<char*>(at);
+    if (has_key) ::pthread_setspecific(at_thread_end, at);
+  }
+  return mine.scratch;
+}
+
 void finish() {
-  if (mine.inside || life->load(std::memory_order_acquire) != kOn || recorded != ::getpid()) return;
+  if (is_inside() || life->load(std::memory_order_acquire) != kOn || recorded != ::getpid()) return;
   const Inside inside;
+  const Undisturbed undisturbed;
   life->store(kOff, std::memory_order_release);
   stepscope_stop();
   stepscope_close();
 }
 
-void* find_next(const char* name) {
-  const bool was_inside = mine.inside;
-  mine.inside = true;
-  void* found = ::dlsym(RTLD_NEXT, name);
-  mine.inside = was_inside;
-  if (found == nullptr) ::abort();
-  return found;
+// The program ends without its destructors.
+extern "C" __attribute__((visibility("default"))) void wrap__exit(int code) asm("_exit");
+extern "C" __attribute__((visibility("default"))) void wrap__Exit(int code) asm("_Exit");
+void wrap__exit(int code) {
+  finish();
+  if (auto* leave = next_exit.load(std::memory_order_relaxed)) leave(code);
+  for (;;) ::syscall(SYS_exit_group, code);
 }
+void wrap__Exit(int code) { wrap__exit(code); }
 
 }  // namespace posix
 }  // namespace stepscope::collect

@@ -15,24 +15,46 @@ enum Life : std::uint32_t { kNotBegun = 0, kOn = 1, kOff = 2 };
 /// On a page that the kernel zeroes in a forked child, however it was forked.
 extern std::atomic<std::uint32_t>* life;
 
-/// What this thread is doing. A call inside our own work is passed on unseen, also one of a signal handler.
+/// What this thread is doing.
 struct Mine {
-  bool inside;
+  /// 0, or the outermost Inside of our own work, which is on the stack, or kElsewhere. Calls inside our own
+  /// work are passed on unseen, also those of a signal handler.
+  std::uintptr_t inside;
+  char* scratch;  ///< PATH_MAX bytes; null: not needed yet
+  std::uint32_t vforks;
+  void* vfork_returns[4];  ///< where open calls of vfork return to
 };
 extern __attribute__((tls_model("initial-exec"))) constinit thread_local Mine mine;
 
+/// Mine::inside during fork, and in the child of a vfork: it has its parent's memory but other descriptors.
+inline constexpr std::uintptr_t kElsewhere = UINTPTR_MAX;
+
 class Inside {
  public:
-  Inside() : before_(mine.inside) { mine.inside = true; }
+  __attribute__((always_inline)) Inside() : before_(mine.inside), mark_(kMark) {
+    if (before_ == 0) mine.inside = reinterpret_cast<std::uintptr_t>(this);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
-  ~Inside() { mine.inside = before_; }
+  ~Inside() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    mine.inside = before_;
+  }
+  bool is_intact() const { return mark_ == kMark; }
 
  private:
-  const bool before_;
+  static constexpr std::uint64_t kMark = 0x9D1C'5EED'1A57'C0DE;
+  const std::uintptr_t before_;
+  const volatile std::uint64_t mark_;  ///< overwritten soon after the stack is left
 };
 
-inline bool is_off() { return mine.inside || life->load(std::memory_order_relaxed) == kOff; }
+/// False if a signal handler has jumped out of our work; then it is over.
+bool is_still_inside();
+
+inline bool is_inside() { return mine.inside != 0 && is_still_inside(); }
+
+inline bool is_off() { return life->load(std::memory_order_relaxed) == kOff || is_inside(); }
 
 /// Numbers of files are those of this recording; it changes in a forked child.
 extern std::atomic<std::uint32_t> session;
@@ -42,6 +64,9 @@ extern std::atomic<std::uint32_t> forks;
 /// The calling thread's place, with room for one call and its names; null: nothing can be recorded. To be
 /// called inside.
 Thread* place();
+
+/// The thread's PATH_MAX bytes, for use inside; null: no memory.
+char* scratch();
 
 /// Finishes the recording, if it is this process's.
 void finish();

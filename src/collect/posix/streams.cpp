@@ -16,54 +16,79 @@ int descriptor_of(FILE* stream) { return stream == nullptr ? -1 : ::fileno_unloc
 
 bool appends(const char* mode) { return mode != nullptr && mode[0] == 'a'; }
 
-template <class Next>
-FILE* opening(IoFunction function, const char* name, const char* mode, Next next) {
-  Path path;
-  if (is_off() || !path.find(AT_FDCWD, name)) {
-    FILE* stream = next();
-    if (stream != nullptr && !is_off()) opened(descriptor_of(stream), 0, false);
-    return stream;
-  }
-  Call call{.function = function};
-  FILE* stream = measured(call, next);
-  if (stream == nullptr)
-    tell(call, path);
-  else
-    tell_opened(call, path, call.descriptor = descriptor_of(stream), appends(mode));
-  return stream;
+/// The traced file under a stream; null: none. stdio moves the descriptor when it likes.
+File* traced_under(FILE* stream) {
+  File* file = is_off() ? nullptr : traced(descriptor_of(stream));
+  if (file != nullptr) file->asks = true;
+  return file;
 }
 
-/// A call that moves `bytes_of(result)` bytes at the stream's own position, which runs ahead of or behind the
-/// descriptor's.
+/// Where the stream is. Never waits: not known while another thread uses it.
+std::int64_t position_of(FILE* stream) {
+  const int kept = errno;
+  const Inside inside;
+  std::int64_t at = record::kUnknownOffset;
+  if (::ftrylockfile(stream) == 0) {
+    at = ::ftello(stream);
+    ::funlockfile(stream);
+  }
+  errno = kept;
+  return at;
+}
+
+template <class Next>
+FILE* opening_stream(IoFunction function, const char* name, const char* mode, Next next) {
+  return opening({.function = function}, AT_FDCWD, name, appends(mode) ? Position::appended : Position::asked,
+                 next, descriptor_of);
+}
+
+/// A call that moves `bytes_of(result)` bytes; -1: it failed, or the file is at its end.
 template <class Next, class Bytes>
 auto moving(IoFunction function, FILE* stream, std::uint64_t size, bool writes, Next next, Bytes bytes_of) {
-  File* file = is_off() ? nullptr : traced(descriptor_of(stream));
+  File* file = traced_under(stream);
   if (file == nullptr) return next();
   Call call{.function = function, .descriptor = descriptor_of(stream), .size = size};
-  if (!(writes && file->appends)) call.offset = file->position.load(std::memory_order_relaxed);
+  const bool is_appended = writes && file->appends;
+  if (!is_appended) call.offset = position_of(stream);
   const auto result = measured(call, next);
   call.result = bytes_of(result);
-  if (call.error != 0 && call.result >= 0) call.error = 0;
-  if (call.result > 0 && call.offset >= 0) file->position.fetch_add(call.result, std::memory_order_relaxed);
+  call.error = 0;
+  const bool is_short = call.result < 0 || static_cast<std::uint64_t>(call.result) < size;
+  if (is_short && ::ferror_unlocked(stream) != 0) call.error = errno;
+  if (call.result <= 0) call.result = call.error == 0 ? 0 : -1;  // 0: the file's end
+  if (is_appended && call.result > 0) {
+    const std::int64_t end = position_of(stream);
+    if (end >= call.result) call.offset = end - call.result;
+  }
   tell(call, file);
   return result;
 }
 
+/// A call whose result does not say how many bytes it moved.
+template <class Next>
+int scanning(IoFunction function, FILE* stream, Next next) {
+  File* file = traced_under(stream);
+  if (file == nullptr) return next();
+  Call call{.function = function, .descriptor = descriptor_of(stream), .offset = position_of(stream)};
+  const int result = measured(call, next);
+  call.error = result < 0 && ::ferror_unlocked(stream) != 0 ? errno : 0;
+  const std::int64_t end = position_of(stream);
+  call.result = call.error != 0 ? -1 : end >= 0 && call.offset >= 0 ? end - call.offset : 0;
+  tell(call, file);
+  return result;
+}
+
+/// A call that asks for or changes the position.
 template <class Next>
 auto seeking(IoFunction function, FILE* stream, int whence, Next next) {
-  File* file = is_off() ? nullptr : traced(descriptor_of(stream));
+  File* file = traced_under(stream);
   if (file == nullptr) return next();
   Call call{.function = function,
             .descriptor = descriptor_of(stream),
             .detail = static_cast<std::uint32_t>(whence),
-            .is_long = true};
+            .is_long = whence != SEEK_SET};
   const auto result = measured(call, next);
-  if (call.error == 0) {
-    const int kept = errno;
-    const Inside inside;
-    file->position.store(call.offset = ::ftello(stream), std::memory_order_relaxed);
-    errno = kept;
-  }
+  if (call.error == 0) call.offset = position_of(stream);
   tell(call, file);
   return result;
 }
@@ -72,41 +97,54 @@ auto seeking(IoFunction function, FILE* stream, int whence, Next next) {
 
 #define FOPEN(name) \
   WRAP(FILE*, name, const char* path, const char* mode) { \
-    return opening(IoFunction::name, path, mode, [&] { return NEXT(name)(path, mode); }); \
+    return opening_stream(IoFunction::name, path, mode, [&] { return NEXT(name)(path, mode); }); \
   }
 FOPEN(fopen)
 FOPEN(fopen64)
 
+/// Without a path only the mode changes.
 #define FREOPEN(name) \
   WRAP(FILE*, name, const char* path, const char* mode, FILE* stream) { \
-    closed(descriptor_of(stream)); \
     const auto next = [&] { return NEXT(name)(path, mode, stream); }; \
-    return path == nullptr ? next() : opening(IoFunction::name, path, mode, next); \
+    if (path == nullptr) \
+      return about_file({.function = IoFunction::name, .descriptor = descriptor_of(stream)}, next); \
+    closed(descriptor_of(stream)); \
+    return opening_stream(IoFunction::name, path, mode, next); \
   }
 FREOPEN(freopen)
 FREOPEN(freopen64)
 
-WRAP(FILE*, fdopen, int file, const char* mode) {
-  return about_file({.function = IoFunction::fdopen, .descriptor = file},
-                    [&] { return NEXT(fdopen)(file, mode); });
+WRAP(FILE*, fdopen, int descriptor, const char* mode) {
+  File* file = traced(descriptor);
+  FILE* stream = about_file({.function = IoFunction::fdopen, .descriptor = descriptor},
+                            [&] { return NEXT(fdopen)(descriptor, mode); });
+  if (stream != nullptr && file != nullptr) {
+    file->appends |= appends(mode);
+    file->asks = true;
+  }
+  return stream;
 }
 
-WRAP(int, fclose, FILE* stream) {
-  const int descriptor = descriptor_of(stream);
-  File* file = is_off() ? nullptr : traced(descriptor);
-  if (file == nullptr) {
-    closed(descriptor);
-    return NEXT(fclose)(stream);
+#define CLOSE(name) \
+  WRAP(int, name, FILE* stream) { \
+    return closing({.function = IoFunction::name, .descriptor = descriptor_of(stream)}, \
+                   [&] { return NEXT(name)(stream); }); \
   }
-  File gone{};
-  gone.number = file->number;
-  gone.session = file->session;
-  closed(descriptor);
-  Call call{.function = IoFunction::fclose, .descriptor = descriptor};
-  const int result = measured(call, [&] { return NEXT(fclose)(stream); });
-  tell(call, &gone);
-  return result;
-}
+CLOSE(fclose)
+CLOSE(pclose)
+
+/// The file has no name that could be opened.
+#define TMPFILE(name) \
+  WRAP(FILE*, name) { \
+    Call call{.function = IoFunction::name}; \
+    FILE* stream = measured(call, [] { return NEXT(name)(); }); \
+    if (stream == nullptr) return stream; \
+    closed(call.descriptor = descriptor_of(stream)); \
+    if (File* file = traced_under(stream)) tell(call, file); \
+    return stream; \
+  }
+TMPFILE(tmpfile)
+TMPFILE(tmpfile64)
 
 #define FREAD(name) \
   WRAP(size_t, name, void* to, size_t size, size_t count, FILE* stream) { \
@@ -209,6 +247,56 @@ WRAP(int, __fprintf_chk, FILE* stream, int flag, const char* format, ...) {
   return result;
 }
 
+WRAP(int, vprintf, const char* format, std::va_list values) {
+  return moving(IoFunction::vprintf, stdout, 0, true, [&] { return NEXT(vprintf)(format, values); }, same);
+}
+WRAP(int, __vprintf_chk, int flag, const char* format, std::va_list values) {
+  return moving(
+      IoFunction::__vprintf_chk, stdout, 0, true, [&] { return NEXT(__vprintf_chk)(flag, format, values); },
+      same);
+}
+WRAP(int, printf, const char* format, ...) {
+  std::va_list values;
+  va_start(values, format);
+  const int result =
+      moving(IoFunction::printf, stdout, 0, true, [&] { return NEXT(vprintf)(format, values); }, same);
+  va_end(values);
+  return result;
+}
+WRAP(int, __printf_chk, int flag, const char* format, ...) {
+  std::va_list values;
+  va_start(values, format);
+  const int result = moving(
+      IoFunction::__printf_chk, stdout, 0, true, [&] { return NEXT(__vprintf_chk)(flag, format, values); },
+      same);
+  va_end(values);
+  return result;
+}
+WRAP(int, puts, const char* text) {
+  const std::uint64_t length = is_off() ? 0 : std::strlen(text) + 1;
+  return moving(
+      IoFunction::puts, stdout, length, true, [&] { return NEXT(puts)(text); },
+      [&](int result) { return result < 0 ? -1 : static_cast<std::int64_t>(length); });
+}
+
+#define VFSCANF(name) \
+  WRAP(int, name, FILE* stream, const char* format, std::va_list values) { \
+    return scanning(IoFunction::name, stream, [&] { return NEXT(name)(stream, format, values); }); \
+  }
+VFSCANF(vfscanf)
+VFSCANF(__isoc99_vfscanf)
+#define FSCANF(name, with_list) \
+  WRAP(int, name, FILE* stream, const char* format, ...) { \
+    std::va_list values; \
+    va_start(values, format); \
+    const int result = \
+        scanning(IoFunction::name, stream, [&] { return NEXT(with_list)(stream, format, values); }); \
+    va_end(values); \
+    return result; \
+  }
+FSCANF(fscanf, vfscanf)
+FSCANF(__isoc99_fscanf, __isoc99_vfscanf)
+
 #define FSEEK(name, Offset) \
   WRAP(int, name, FILE* stream, Offset to, int whence) { \
     return seeking(IoFunction::name, stream, whence, [&] { return NEXT(name)(stream, to, whence); }); \
@@ -231,17 +319,17 @@ WRAP(void, rewind, FILE* stream) {
 
 #define FTELL(Offset, name) \
   WRAP(Offset, name, FILE* stream) { \
-    File* file = is_off() ? nullptr : traced(descriptor_of(stream)); \
-    if (file == nullptr) return NEXT(name)(stream); \
-    Call call{.function = IoFunction::name, .descriptor = descriptor_of(stream)}; \
-    const Offset at = measured(call, [&] { return NEXT(name)(stream); }); \
-    call.offset = at; \
-    tell(call, file); \
-    return at; \
+    return seeking(IoFunction::name, stream, SEEK_SET, [&] { return NEXT(name)(stream); }); \
   }
 FTELL(long, ftell)
 FTELL(off64_t, ftello)
 FTELL(off64_t, ftello64)
+#define FGETPOS(name) \
+  WRAP(int, name, FILE* stream, fpos_t* to) { \
+    return seeking(IoFunction::name, stream, SEEK_SET, [&] { return NEXT(name)(stream, to); }); \
+  }
+FGETPOS(fgetpos)
+FGETPOS(fgetpos64)
 
 WRAP(int, fflush, FILE* stream) {
   if (stream == nullptr) return NEXT(fflush)(stream);

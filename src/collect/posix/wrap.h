@@ -2,7 +2,11 @@
 // function has another name here, so that no header's declaration of it has to be repeated.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <atomic>
+#include <cerrno>
+#include <type_traits>
 
 #include "record/io/functions.h"
 
@@ -12,22 +16,49 @@
 
 /// The function that the program would have called without us.
 #define NEXT(name) \
-  ::stepscope::collect::posix::next<::stepscope::record::IoFunction::name, decltype(wrap_##name)>(#name)
+  ::stepscope::collect::posix::next<::stepscope::record::IoFunction::name, decltype(wrap_##name)>()
 
 namespace stepscope::collect::posix {
 
-/// dlsym(RTLD_NEXT). Ends the program if there is none: it could not have called it either.
+using record::IoFunction;
+
+/// The next functions; null: not looked for yet.
+extern constinit std::atomic<void*> next_functions[record::kIoFunctions];
+
+/// Looks for all of them, so that no later call has to ask the dynamic linker.
+void find_all_next();
+/// Looks for one; null: there is none. errno is kept.
+void* find_next(IoFunction function);
+/// The same by name; for functions that are not recorded.
 void* find_next(const char* name);
 
-template <record::IoFunction, class Function>
-Function* next(const char* name) {
-  static constinit std::atomic<Function*> found{nullptr};
-  Function* at = found.load(std::memory_order_relaxed);
-  if (at == nullptr) [[unlikely]] {
-    at = reinterpret_cast<Function*>(find_next(name));
-    found.store(at, std::memory_order_relaxed);
-  }
-  return at;
+/// What a function does that neither libc nor another library has: fails with ENOSYS.
+template <class Result>
+Result no_such_function() {
+  errno = ENOSYS;
+  if constexpr (std::is_pointer_v<Result>)
+    return nullptr;
+  else if constexpr (!std::is_void_v<Result>)
+    return Result(-1);
+}
+
+template <class Function>
+struct Missing;
+template <class Result, class... Args>
+struct Missing<Result(Args...)> {
+  static Result call(Args...) { return no_such_function<Result>(); }
+};
+template <class Result, class... Args>
+struct Missing<Result(Args..., ...)> {
+  static Result call(Args..., ...) { return no_such_function<Result>(); }
+};
+
+template <IoFunction function, class Function>
+Function* next() {
+  void* at = next_functions[static_cast<int>(function)].load(std::memory_order_relaxed);
+  if (at == nullptr) [[unlikely]]
+    at = find_next(function);
+  return at == nullptr ? &Missing<Function>::call : reinterpret_cast<Function*>(at);
 }
 
 }  // namespace stepscope::collect::posix

@@ -65,7 +65,14 @@ enum class IoKind : std::uint8_t {
   X(fprintf, write) X(__fprintf_chk, write) X(vfprintf, write) X(__vfprintf_chk, write) \
   X(fseek, seek) X(fseeko, seek) X(fseeko64, seek) X(rewind, seek) X(fsetpos, seek) X(fsetpos64, seek) \
   X(ftell, seek) X(ftello, seek) X(ftello64, seek) X(fflush, sync) \
-  X(io_submit, read) X(io_uring_submit, read) X(io_uring_submit_and_wait, read)
+  X(io_submit, read) X(io_uring_submit, read) X(io_uring_submit_and_wait, read) \
+  X(mkstemp, open) X(mkstemp64, open) X(mkostemp, open) X(mkostemp64, open) \
+  X(mkstemps, open) X(mkstemps64, open) X(mkostemps, open) X(mkostemps64, open) X(tmpfile, open) X(tmpfile64, open) \
+  X(fstatfs, stat) X(fstatfs64, stat) X(fstatvfs, stat) X(fstatvfs64, stat) \
+  X(futimesat, change) X(futimes, change) X(lutimes, change) X(mkfifoat, change) X(mknodat, change) \
+  X(fgetpos, seek) X(fgetpos64, seek) X(pclose, close) \
+  X(fscanf, read) X(vfscanf, read) X(__isoc99_fscanf, read) X(__isoc99_vfscanf, read) \
+  X(printf, write) X(vprintf, write) X(__printf_chk, write) X(__vprintf_chk, write) X(puts, write)
 // clang-format on
 
 enum class IoFunction : std::uint8_t {

@@ -48,6 +48,7 @@ std::string_view detail_of(IoFunction function, IoKind kind) {
   if (function == IoFunction::io_submit || function == IoFunction::io_uring_submit ||
       function == IoFunction::io_uring_submit_and_wait)
     return "opcode";
+  if (function == IoFunction::fcntl || function == IoFunction::fcntl64) return "cmd";
   return kind == IoKind::read || kind == IoKind::write ? "iovcnt" : "";
 }
 

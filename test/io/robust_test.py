@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""Programs in trouble: the same results with the I/O collector, and what is recorded is right.
+
+    robust_test.py STEPSCOPE [--long] [CASE ...]      --long: repeats what depends on chance
+"""
+import argparse
+import ctypes.util
+import glob
+import os
+import random
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from recorded import HERE, Collector, compiled, has_header, skip
+
+
+class Robust:
+    def __init__(self, program, made, rounds):
+        self.collector, self.made, self.rounds = Collector(program), made, rounds
+        self.robust = compiled(made, "robust", [HERE / "robust.c"], "-Wall", "-pthread")
+        if self.robust is None:
+            skip("there is no C compiler")
+        self.turn = 0
+
+    def fresh(self):
+        self.turn += 1
+        work, folder = self.made / f"work{self.turn}", self.made / f"io{self.turn}"
+        work.mkdir()
+        folder.mkdir()
+        return work, folder
+
+    def run(self, command, env, timeout=120):
+        work, _ = self.fresh()
+        done = subprocess.run([str(word) for word in command], cwd=work, env=env, capture_output=True, text=True,
+                              timeout=timeout)
+        return done.returncode, done.stdout, "" if command[-1] == "jumps" else done.stderr
+
+    def traced(self, command, folder=None, preload="", **more):
+        folder = folder or self.fresh()[1]
+        env = self.collector.environment(folder, **more)
+        if preload:
+            env["LD_PRELOAD"] = preload.replace("OURS", str(self.collector.library))
+        return self.run(command, env), folder
+
+    def counts(self, folder):
+        names = [event["name"] for event in self.collector.events(folder)]
+        return {name: names.count(name) for name in set(names)}
+
+    def same(self, name, program=None, **more):
+        """Runs a case both ways; returns what is recorded, after the count that the program told was found."""
+        program = program or self.robust
+        plain = self.run([program, name], {**os.environ, **{k: v for k, v in more.items() if k.endswith("OPTIONS")}})
+        traced, folder = self.traced([program, name], **more)
+        wanted = traced[1].splitlines()[-1].split() if traced[1] else ["nothing", "0"]
+        random_count = name == "storm"
+        assert plain[0] == traced[0] and plain[2] == traced[2], f"{name}: {plain}\n{traced}"
+        assert random_count or plain[1] == traced[1], f"{name}: {plain[1]}{traced[1]}"
+        assert plain[0] == 0, plain
+        found = self.counts(folder)
+        assert found.get(wanted[0], 0) == int(wanted[1]), f"{name}: {wanted}, but recorded: {found}"
+        return found
+
+    def case_processes(self):
+        self.same("processes")
+
+    def case_forks(self):
+        self.same("forks")
+
+    def case_execs(self):
+        self.same("execs")
+
+    def case_threads(self):
+        found = self.same("threads")
+        assert found["rename"] == 10000, found
+
+    def case_storm(self):
+        found = self.same("storm")
+        assert found["fstat"] == found["pread"], found
+
+    def case_jumps(self):
+        found = self.same("jumps")
+        assert found["pread"] > 10000, f"recording ended with the first jump: {found}"
+
+    def case_cancel(self):
+        self.same("cancel")
+
+    def case_descriptors(self):
+        self.same("descriptors")
+
+    def case_files(self):
+        self.same("files")
+
+    def case_memory(self):
+        self.same("memory")
+
+    def case_many(self):
+        self.same("many")
+
+    def case_kill(self):
+        for _ in range(8 * self.rounds):
+            work, folder = self.fresh()
+            env = self.collector.environment(folder)
+            with subprocess.Popen([self.robust, "kill"], cwd=work, env=env) as process:
+                time.sleep(0.02 + random.random() * 0.03)
+                process.send_signal(signal.SIGKILL)
+            done, = struct.unpack("<q", (work / "count").read_bytes()[:8])
+            found = self.counts(folder).get("pread", 0)
+            assert done <= found <= done + 1, f"{done} calls were made, {found} are recorded"
+
+    def case_static(self):
+        program = compiled(self.made, "static", [HERE / "robust.c"], "-static", "-pthread")
+        done = subprocess.run([self.collector.program, "record", "--io", "-o", self.made / "s", "--", program, "many"],
+                              capture_output=True, text=True)
+        assert done.returncode != 0 and "linked statically" in done.stderr, done
+        assert self.traced([program, "many"])[0][0] == 0
+
+    def case_sanitizers(self):
+        for compiler in ("gcc", "clang-19"):
+            for kind in ("address", "thread", "undefined"):
+                if shutil.which(compiler) is None:
+                    print(f"  {compiler} is not installed")
+                    continue
+                try:
+                    program = compiled(self.made, f"{compiler}-{kind}", [HERE / "robust.c"], f"-fsanitize={kind}",
+                                       "-pthread", compiler=compiler)
+                except subprocess.CalledProcessError:
+                    print(f"  {compiler} has no -fsanitize={kind}")
+                    continue
+                for name in ("many", "processes", "forks", "execs", "cancel"):
+                    if (kind, name) == ("thread", "cancel"):
+                        continue  # its own wrapper of lseek differs
+                    self.same(name, program, ASAN_OPTIONS="verify_asan_link_order=0:detect_leaks=0",
+                              TSAN_OPTIONS="report_bugs=1")
+
+    def case_allocators(self):
+        for name in ("jemalloc", "tcmalloc_minimal"):
+            library = next(iter(glob.glob(f"/usr/lib/*/lib{name}.so.*")), None) or ctypes.util.find_library(name)
+            if library is None:
+                print(f"  lib{name} is not installed")
+                continue
+            for order in (f"OURS:{library}", f"{library}:OURS"):
+                for case in ("many", "threads", "processes", "storm"):
+                    self.same(case, preload=order)
+
+    def case_disabled(self):
+        folder = self.fresh()[1]
+        done, _ = self.traced([self.robust, "many"], folder, STEPSCOPE_DISABLE="torch,io")
+        assert done[0] == 0 and not list(folder.iterdir())
+
+    def case_folders(self):
+        folder = self.fresh()[1]
+        nobody = self.made / "readonly"
+        nobody.mkdir(mode=0o555)
+        for where in (self.made / "none", nobody / "none", "relative", "/proc/none", "/" + "x" * 4090):
+            done, _ = self.traced([self.robust, "many"], where)
+            assert done[0] == 0 and done[2] == "", done
+        assert not list(folder.iterdir())
+
+    def case_full_disk(self):
+        script = (f"mount -t tmpfs -o size=600k none {self.made}/io_full && STEPSCOPE_IO={self.made}/io_full "
+                  f"LD_PRELOAD={self.collector.library} {self.robust} many; echo $?; cp {self.made}/io_full/* {{}}")
+        (self.made / "io_full").mkdir()
+        folder = self.fresh()[1]
+        done = subprocess.run(["unshare", "-rm", "sh", "-c", script.format(folder)], cwd=self.fresh()[0],
+                              capture_output=True, text=True)
+        if "unshare" in done.stderr or "mount" in done.stderr:
+            return print(f"  no disk can be filled here: {done.stderr.strip()}")
+        assert done.stdout == "0\nlseek 200000\n0\n" and not done.stderr, done
+        found = self.counts(folder)
+        assert 1000 < found["lseek"] < 200000, found
+
+    def case_late_library(self):
+        """Loaded into a program that runs, it can replace nothing, and says so."""
+        folder = self.fresh()[1]
+        env = {**os.environ, "STEPSCOPE_IO": str(folder)}
+        done = self.run([sys.executable, "-c", f"import ctypes; ctypes.CDLL('{self.collector.library}'); print(1)"], env)
+        assert done == (0, "1\n", ""), done
+        assert ["comes first" in path.read_text() for path in folder.iterdir()] == [True], list(folder.iterdir())
+
+    def case_private_library(self):
+        """A Python module has libaio to itself: the function that it is linked with is found all the same."""
+        if not has_header("libaio.h"):
+            return print("  libaio is not installed")
+        source = self.made / "module.c"
+        source.write_text("#include <libaio.h>\nint submit(void) { io_context_t c = 0; if (io_setup(1, &c)) return -99;\n"
+                          "struct iocb one, *all[] = {&one}; io_prep_pread(&one, -1, 0, 1, 0);\n"
+                          "int r = io_submit(c, 1, all); io_destroy(c); return r; }\n")
+        module = compiled(self.made, "module.so", [source], "-shared", "-fPIC", "-laio")
+        code = f"import ctypes; print(ctypes.CDLL('{module}').submit(), hasattr(ctypes.CDLL(None), 'no_such'))"
+        plain, (traced, _) = self.run([sys.executable, "-c", code], dict(os.environ)), \
+            self.traced([sys.executable, "-c", code])
+        assert plain == traced, (plain, traced)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("cases", nargs="*")
+    parser.add_argument("--long", action="store_true")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as made:
+        robust = Robust(asked.program, Path(made).resolve(), 20 if asked.long else 1)
+        repeated = ("case_storm", "case_jumps", "case_cancel", "case_threads", "case_processes")
+        for name in [name for name in dir(robust) if name.startswith("case_")]:
+            if asked.cases and name.removeprefix("case_") not in asked.cases:
+                continue
+            begin = time.monotonic()
+            for _ in range(robust.rounds if name in repeated else 1):
+                getattr(robust, name)()
+            print(f"{name.removeprefix('case_')}: {time.monotonic() - begin:.1f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
