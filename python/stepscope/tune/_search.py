@@ -217,3 +217,11 @@ class Search:
             found.best = found.current
             return
         found.confirmed = duel
+
+    def interrupted(self) -> Found:
+        """What is known by now. Settings that were not measured again are not recommended."""
+        found = self.found
+        if found.confirmed is None and found.best != found.current:
+            found.notes.append(f"{named(found.best, found.current)} won, but was not measured again, as you interrupted.")
+            found.best = found.current
+        return found
