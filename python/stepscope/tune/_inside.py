@@ -14,6 +14,7 @@ from stepscope.trial._facts import holds_cuda
 from stepscope.trial.changes import effect
 from stepscope.tune import _memory
 from stepscope.tune._loader_meter import WithThreads
+from stepscope.tune._refusals import shares_work
 from stepscope.tune._search import cores
 from stepscope.tune._settings import Settings, settings_of
 
@@ -159,12 +160,6 @@ class Loading:
             "batch": one.batch,
             "spawns": bool(loader.multiprocessing_context),
         }
-
-
-def shares_work(dataset: Any) -> bool:
-    from stepscope.tune._refusals import shares_work as shares
-
-    return shares(dataset)
 
 
 def length(loader: Any) -> int:

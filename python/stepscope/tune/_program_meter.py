@@ -81,7 +81,7 @@ class ProgramMeter:
             self.first_step_s = time.monotonic() - copy.started
             self.learn(self.look_at(copy))
         except (Ended, Failed) as error:
-            raise NoLoader(f"no step was seen: {error}") from error
+            raise NoLoader(f"too few steps were seen: {error}{copy.last_words() if isinstance(error, Ended) else ''}") from error
         finally:
             copy.end()
 

@@ -40,7 +40,7 @@ def why_not_iterable(loader: Any) -> str:
 
 
 def shares_work(dataset: Any) -> bool:
-    code = getattr(type(dataset).__iter__, "__code__", None)
+    code = getattr(getattr(type(dataset), "__iter__", None), "__code__", None)
     return code is not None and "get_worker_info" in code.co_names
 
 
