@@ -16,8 +16,8 @@ QUANTILES = {3: 9.92, 4: 5.84, 5: 4.60}
 """Of Student's distribution, 99 % on both sides, by number of rounds."""
 WORTH = 0.02
 """Of the step: a smaller saving is called equal."""
-AGAIN = math.sqrt(2)
-"""A second measurement has an error of its own, as large as that of the first,"""
+AGAIN = 2
+"""So many times wider than the interval is the range that holds a second measurement: it has an error of its own,"""
 BETWEEN_RUNS = 0.03
 """and runs differ by such a share of the step for reasons that one run does not show."""
 
@@ -97,9 +97,8 @@ class Duel:
         found = self.saved
         if not math.isfinite(found.low):
             return (-math.inf, math.inf)
-        below = max(AGAIN * (found.middle - found.low), BETWEEN_RUNS)
-        above = max(AGAIN * (found.high - found.middle), BETWEEN_RUNS)
-        return (found.middle - below, min(found.middle + above, 1.0))
+        apart = max(AGAIN * (found.middle - found.low), AGAIN * (found.high - found.middle), BETWEEN_RUNS)
+        return (found.middle - apart, min(found.middle + apart, 1.0))
 
 
 @dataclass

@@ -98,6 +98,7 @@ class LoaderMeter:
 
     def duel(self, before: Settings, after: Settings, final: bool = False) -> Duel:
         made = Duel(before, after)
+        settings = before
         try:
             for settings in (before, after):  # a worker that lives on starts here
                 if settings.persistent_workers:
@@ -107,9 +108,10 @@ class LoaderMeter:
                 for settings, side in order[:: 1 if len(made.shares) % 2 == 0 else -1]:
                     self.one_pass(settings, side, self.steps)
         except Exception as error:  # of the dataset, or of workers that cannot start
-            if before == self.current and not made.second.steps and not made.first.steps:
+            if settings == self.current:
                 raise
-            made.failed = f"{type(error).__name__}: {str(error).strip().splitlines()[-1] if str(error).strip() else ''}"
+            lines = str(error).strip().splitlines() or [""]
+            made.failed = f"{type(error).__name__}: {lines[-1]}"
         finally:
             self.end_workers()
         return made

@@ -65,7 +65,8 @@ class ProgramMeter:
         self.conductor = conductor
         self.steps = steps
         self.seconds = seconds
-        self.until = time.monotonic() + total
+        self.total = total
+        self.until = 0.0
         self.say = say
         self.current = Settings()
         self.facts = Facts()
@@ -84,6 +85,7 @@ class ProgramMeter:
             raise NoLoader(f"too few steps were seen: {error}{copy.last_words() if isinstance(error, Ended) else ''}") from error
         finally:
             copy.end()
+        self.until = time.monotonic() + self.total
 
     def look_at(self, copy: Copy) -> Block:
         limit_s = self.limits.hang_s + 20 * LOOK * self.first_step_s

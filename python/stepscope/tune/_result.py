@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
-from stepscope.trial._table import duration
+from stepscope.trial._table import duration, finite
 from stepscope.tune import _picture
 from stepscope.tune._duel import Duel
 from stepscope.tune._memory import mib
@@ -118,7 +118,7 @@ class Result:
             "loader": self.facts["what"],
             "cores": self.facts["cores"],
             "steps": self.facts["steps"],
-            "rows": [{**vars(row), "settings": row.settings.told()} for row in self.rows],
+            "rows": [{**vars(row), "loading_ns": finite(row.loading_ns), "settings": row.settings.told()} for row in self.rows],
             "current": self.current.told(),
             "recommended": self.recommended.told(),
             "write": self.line,
