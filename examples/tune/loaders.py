@@ -46,7 +46,7 @@ class Jpegs(Dataset[torch.Tensor]):
         from PIL import Image
 
         with Image.open(io.BytesIO(self.files[index])) as image:
-            return torch.from_numpy(np.asarray(image.resize((96, 96)))).permute(2, 0, 1) / 255
+            return torch.from_numpy(np.array(image.resize((96, 96)))).permute(2, 0, 1) / 255
 
 
 class Sentences(Dataset[torch.Tensor]):

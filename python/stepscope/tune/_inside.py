@@ -88,7 +88,7 @@ class Loading:
         return (), {**words, **given.get("kwargs", {})}
 
     def watch_iterators(self) -> None:
-        kind, loading = sys.modules["torch.utils.data.dataloader"]._BaseDataLoaderIter, self  # type: ignore[attr-defined]
+        kind, loading = sys.modules["torch.utils.data.dataloader"]._BaseDataLoaderIter, self
         make, give = kind.__init__, kind.__next__
 
         def made(iterator: Any, loader: Any, *args: Any, **named: Any) -> None:
@@ -173,7 +173,7 @@ def has_short_batch(loader: Any) -> bool:
     if loader.batch_sampler is None or not loader.batch_size or loader.drop_last:
         return False
     try:
-        return len(loader.sampler) % loader.batch_size != 0
+        return bool(len(loader.sampler) % loader.batch_size)
     except TypeError:
         return False
 

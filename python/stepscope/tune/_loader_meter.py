@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import os
 import pickle
 import sys
 import time
@@ -212,7 +213,7 @@ class LoaderMeter:
     def memory(self, iterator: Any) -> int:
         """Of this process and the iterator's workers."""
         workers = [one.pid for one in getattr(iterator, "_workers", ())]
-        return _processes.memory([_processes.os.getpid(), *workers])
+        return _processes.memory([os.getpid(), *workers])
 
     def end_workers(self) -> None:
         for loader in self.made.values():

@@ -130,7 +130,7 @@ class ProgramMeter:
         made = duels.duel
         made.first.memory, made.second.memory = result.memory
         made.failed = result.reason
-        if not made.failed and not all(math.isfinite(one) for one in made.saved):
+        if not made.failed and not made.is_clear and not math.isfinite(made.saved.low):
             made.failed = f"too few steps to measure: {len(made.shares)} turns"
         return made
 

@@ -60,7 +60,8 @@ def generators_in(torch: Any, roots: tuple[Any, ...]) -> list[Any]:
     numpy = sys.modules.get("numpy")
     if numpy is not None:
         kinds += (numpy.random.Generator, numpy.random.RandomState)
-    waiting, seen, found = list(roots), set(), []
+    waiting, found = list(roots), []
+    seen: set[int] = set()
     while waiting and len(seen) < MAX_OBJECTS:
         one = waiting.pop()
         if id(one) in seen or isinstance(one, (str, bytes, int, float, type)):

@@ -73,7 +73,7 @@ class Result:
         """The table, the picture over workers, and what to write."""
         lines = [f"{self.facts['what']}, {count(self.facts['cores'], 'core')}; {self.facts['steps']}"]
         head = ("setting", "loading per step", "step", "memory", "against the best before")
-        cells = [head, *((row.name, duration(row.loading_ns), duration(row.step_ns), size(row), row.verdict) for row in self.rows)]
+        cells = [head, *((row.name, wait(row), duration(row.step_ns), size(row), row.verdict) for row in self.rows)]
         widths = [max(len(line[i]) for line in cells) for i in range(len(head))]
         lines += ["  " + "  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in cells]
         lines += _picture.bars(self.by_workers(), self.recommended.num_workers)
@@ -93,7 +93,8 @@ class Result:
             known = best.get(row.settings.num_workers)
             if known is None or row.step_ns < known.step_ns:
                 best[row.settings.num_workers] = row
-        return [(workers, best[workers].step_ns, best[workers].loading_ns) for workers in sorted(best)]
+        rows = [best[workers] for workers in sorted(best)]
+        return [(row.settings.num_workers, row.step_ns, row.loading_ns if math.isfinite(row.loading_ns) else 0.0) for row in rows]
 
     def svg(self) -> str:
         """Step time over workers, as a picture."""
@@ -101,7 +102,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td>{escape(row.name)}</td><td>{duration(row.loading_ns)}</td><td>{duration(row.step_ns)}</td>"
+            f"<tr><td>{escape(row.name)}</td><td>{wait(row)}</td><td>{duration(row.step_ns)}</td>"
             f"<td>{size(row)}</td><td>{escape(row.verdict)}</td></tr>"
             for row in self.rows
         )
@@ -136,6 +137,10 @@ def count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
+def wait(row: Row) -> str:
+    return duration(row.loading_ns) if math.isfinite(row.loading_ns) else "–"
+
+
 def size(row: Row) -> str:
     return mib(row.memory_bytes) if row.memory_bytes else "–"
 
@@ -157,7 +162,7 @@ def workers_help(found: Found) -> bool | None:
         return True
     others = [one for one in found.duels if one.before.num_workers != one.after.num_workers]
     told_apart = [one.is_decided and not (one.won and one.after.num_workers) for one in others]
-    return False if all(told_apart) else None
+    return False if told_apart and all(told_apart) else None
 
 
 def rows_of(found: Found) -> list[Row]:
