@@ -46,9 +46,9 @@ struct Recorder {
   char* segments;
   record::Clock clock;
   std::uint32_t flags;
-  int file;          ///< -1: opened again at `path` when it is needed
-  const char* path;  ///< with kIo; else null
-  ino_t inode;       ///< with `path`
+  int file;                            ///< -1: opened again at `path` when it is needed
+  const char* path;                    ///< with kIo; else null
+  ino_t inode;                         ///< with `path`
   std::uint32_t reserved;              ///< units at the end of the file, for metadata
   std::atomic<std::size_t> bytes;      ///< that are mapped to the file, from the header on
   std::atomic<std::uint64_t> session;  ///< new at each start; ops and ranges open before are dropped
@@ -118,6 +118,13 @@ void stepscope_tell_clock(Thread* thread);
 /// A range that the program marks, on the calling thread. An end closes the innermost open range.
 void stepscope_range_begin(const char* name, std::uint32_t length);
 void stepscope_range_end(void);
+/// Now, for stepscope_range(); 0: nothing is recorded.
+std::uint64_t stepscope_tick(void);
+/// A range from `begin` until now, in any order with others. `members`: of a JSON object, without its braces:
+/// the range's args; left out if they are longer than kMaxText. Does nothing for a `begin` before the
+/// recording.
+void stepscope_range(std::uint64_t begin, const char* name, std::uint32_t length, const char* members,
+                     std::uint32_t bytes);
 /// A number that changes over time.
 void stepscope_counter(const char* name, std::uint32_t length, double value);
 /// Memory that was allocated (bytes > 0) or freed; `device` -1: main memory. For programs whose allocator is

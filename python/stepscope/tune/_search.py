@@ -212,7 +212,7 @@ class Search:
         self.say(f"{named(found.best, found.current)} once more against the settings now")
         duel = self.meter.duel(found.current, found.best, final=True)
         if duel.failed or not duel.won:
-            why = duel.failed or "a second measurement showed no saving beyond chance"
+            why = duel.failed or "a second measurement showed no saving beyond chance. Other programs may have used the cores"
             found.notes.append(f"{named(found.best, found.current)} won first, but is not recommended: {why}.")
             found.best = found.current
             return
