@@ -89,6 +89,10 @@ constexpr std::string_view kTryExamples[] = {
     "stepscope try --finding I01,H03 -- python train.py --epochs 1",
     "stepscope try --all --steps 200 --end -- torchrun --nproc-per-node 2 train.py",
 };
+constexpr std::string_view kTuneExamples[] = {
+    "stepscope tune -- python train.py",
+    "stepscope tune --workers 0,2,4 -o workers.svg -- python train.py --epochs 3",
+};
 constexpr std::string_view kServeExamples[] = {
     "stepscope serve trace.json.gz --open",
     "stepscope serve runs/ --source-root ~/project",
@@ -145,6 +149,15 @@ constexpr Command kCommands[] = {
      "system allows it. A copy that fails is reported, and the program goes on to its own end; its exit "
      "code is kept.",
      kTryFlags, kTryExamples, run_try, false, true},
+    {"tune", "find the settings of a program's DataLoader by measuring them", "-- PROGRAM [ARGS...]",
+     "Starts copies of the program whose DataLoader gets other settings: num_workers, prefetch_factor, "
+     "persistent_workers, pin_memory with non_blocking copies, and threads per worker. Only the loader that "
+     "the training steps iterate is changed. Two copies take turns of a few steps, the best settings so far "
+     "and others, until they are told apart or called equal; workers come first. What wins is measured once "
+     "more against the settings now: the range that is printed comes from there. Prints the table, step time "
+     "over workers as a picture, and the line to write. Your code is never edited, and the program itself is "
+     "not run to its end. In a program, stepscope.tune.dataloader() measures a loader alone.",
+     kTuneFlags, kTuneExamples, run_tune, false, true},
     {"report", "say why the step is slow: verdict, where the time goes, what to change", "TRACE...",
      "Reads one or more traces and prints what limits a step, where its time goes, what to change and how "
      "much that would save, and what the recording cannot show. The HTML is the page of `stepscope "

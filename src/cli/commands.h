@@ -74,6 +74,7 @@ int run_record(const Call& call);
 int run_run(const Call& call);
 int run_attach(const Call& call);
 int run_try(const Call& call);
+int run_tune(const Call& call);
 int run_completion(const Call& call);
 int run_man(const Call& call);
 int run_docs(const Call& call);

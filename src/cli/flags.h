@@ -193,6 +193,20 @@ inline constexpr Flag kServeFlags[] = {kPort,    kBind,  kAllowHost,   kBasePath
                                        kNoToken, kEmbed, kOpenBrowser, kVerbose};
 inline constexpr Flag kTryFlags[] = {kFindings, kAll,         kTrialSteps, kTrialSeconds,
                                      kEnd,      kTrialFormat, kTrialOutput};
+inline constexpr Flag kTuneFlags[] = {
+    {{"workers", ParamType::text, "", "",
+      "try these counts of workers (default: 0, 1, 2, 4 ... up to the cores)"},
+     0,
+     "N,..."},
+    {{"drop-last", ParamType::flag, "", "", "also try drop_last, which changes which data is used"}},
+    {{"steps", ParamType::integer, "4", "", "give each copy at least N steps in its turn"}, 0, "N"},
+    {{"seconds", ParamType::integer, "30", "", "compare two settings for about S seconds at most"}, 0, "S"},
+    {{"total", ParamType::integer, "600", "", "begin no new comparison after S seconds"}, 0, "S"},
+    {{"format", ParamType::choice, "text", "text|json", "how to print"}, 'f'},
+    {{"output", ParamType::text, "", "",
+      "write to FILE; a name with .svg gets the picture, one with .html the picture and the table"},
+     'o',
+     "FILE"}};
 inline constexpr Flag kInject = {
     {"inject", ParamType::flag, "", "",
      "where no process listens, make it do so with the debugger gdb, on any Python; this "

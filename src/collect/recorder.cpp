@@ -344,28 +344,6 @@ const Text* stepscope_text(Thread* thread, record::Type type, const char* bytes,
   return text;
 }
 
-void stepscope_range_begin(const char* name, std::uint32_t length) {
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
-  Thread* thread = place_in(recorder);
-  Frame* frame = thread == nullptr ? nullptr : next_frame(*thread);
-  if (frame == nullptr) return;
-  const record::Text* text = stepscope_text(thread, record::Type::text, name, length);
-  *frame = {nullptr, ticks(recorder->clock), -1, 0, text, nullptr, record::kUserScope, 0};
-}
-
-void stepscope_range_end() {
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
-  if (recorder == nullptr) return;
-  const std::uint64_t end = ticks(recorder->clock);
-  Thread* thread = thread_of(*recorder);
-  for (std::uint32_t at = thread == nullptr ? 0 : thread->depth; at-- > 0;) {
-    if (thread->frames[at].key != nullptr) continue;
-    write_op(*thread, thread->frames[at], "", end);
-    thread->depth = at;  // frames inside that have not ended are dropped
-    return;
-  }
-}
-
 void stepscope_counter(const char* name, std::uint32_t length, double value) {
   Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
   Thread* thread = place_in(recorder);

@@ -118,6 +118,13 @@ void stepscope_tell_clock(Thread* thread);
 /// A range that the program marks, on the calling thread. An end closes the innermost open range.
 void stepscope_range_begin(const char* name, std::uint32_t length);
 void stepscope_range_end(void);
+/// Now, for stepscope_range(); 0: nothing is recorded.
+std::uint64_t stepscope_tick(void);
+/// A range from `begin` until now, in any order with others. `members`: of a JSON object, without its braces:
+/// the range's args; left out if they are longer than kMaxText. Does nothing for a `begin` before the
+/// recording.
+void stepscope_range(std::uint64_t begin, const char* name, std::uint32_t length, const char* members,
+                     std::uint32_t bytes);
 /// A number that changes over time.
 void stepscope_counter(const char* name, std::uint32_t length, double value);
 /// Memory that was allocated (bytes > 0) or freed; `device` -1: main memory. For programs whose allocator is

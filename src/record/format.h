@@ -121,10 +121,11 @@ inline constexpr std::uint32_t kTextBytes = sizeof(Record) + sizeof(std::uint32_
 
 enum OpFlags : std::uint8_t { kHasSequence = 1, kAsync = 2, kEndedLate = 4, kOtherThread = 8 };
 
-/// An op, or a range that the program marked, written when it ends.
+/// An op, or a range that the program marked, written when it ends. The signature of a range (kUserScope) may
+/// be the id of a text: the members of a JSON object, without its braces, which are the range's args.
 struct Op : Record {
   std::uint64_t begin, end;  ///< ticks
-  std::uint32_t signature;   ///< 0: none; of an nn.Module call: id of its path
+  std::uint32_t signature;   ///< 0: none; id of a text: of an nn.Module call, its path; of a range, see below
   std::uint8_t scope;        ///< at::RecordScope, or kPythonScope and above
   std::uint8_t flags;
   std::uint16_t depth;  ///< of a Python call: number of Python calls around it

@@ -279,7 +279,11 @@ Texts::Texts(const Segment& segment) {
       return;
     const std::uint32_t length = copied<std::uint32_t>(bytes.subspan(sizeof(Record)));
     if (length > bytes.size() - kTextBytes || record.value > segment.records.size()) return;
-    if (by_id_.size() <= record.value) by_id_.resize(record.value + 1);
+    if (by_id_.size() <= record.value) {
+      by_id_.resize(record.value + 1);
+      is_signature_.resize(record.value + 1);
+    }
+    is_signature_[record.value] = record.type == Type::signature;
     const std::string_view text(bytes.data() + kTextBytes, length);
     const std::size_t end = is_op_name ? text.find('\0') : text.npos;
     by_id_[record.value] = text.substr(0, end);

@@ -99,6 +99,14 @@ class Texts {
   std::string_view operator[](std::uint32_t id) const {
     return id < by_id_.size() ? by_id_[id] : std::string_view();
   }
+  /// Likewise, but "" if it is no signature: a range's args are a text, and so is a module's path.
+  std::string_view signature(std::uint32_t id) const {
+    return id < is_signature_.size() && is_signature_[id] ? by_id_[id] : std::string_view();
+  }
+  /// The args of a range whose Op::signature this is: members of a JSON object; "" if there are none.
+  std::string_view members(std::uint32_t id) const {
+    return id < is_signature_.size() && !is_signature_[id] ? by_id_[id] : std::string_view();
+  }
   /// The overload that belongs to an op's name.
   std::string_view overload(std::uint32_t id) const {
     return id < overloads_.size() ? overloads_[id] : std::string_view();
@@ -106,6 +114,7 @@ class Texts {
 
  private:
   std::vector<std::string_view> by_id_, overloads_;
+  std::vector<bool> is_signature_;
 };
 
 /// Calls `take` with each undamaged record of the segment, and with an op for each short op. False if the

@@ -75,6 +75,8 @@ class Copy:
         self.stepper: Any = None
         self.outside: Any = None
         self.facts: Any = None
+        self.loading: Any = None
+        """Of `stepscope tune`: applies settings of a DataLoader, and notes what its loop waits for."""
 
     def begin(self) -> None:
         if os.getppid() == self.told.get("conductor"):
@@ -91,6 +93,10 @@ class Copy:
         self.calls.after.append(self.after_call)
         for name in self.told.get("changes", ()):
             self.apply(name)
+        if "loader" in self.told:
+            from stepscope.tune._inside import Loading
+
+            self.loading = Loading(self.torch, self.told["loader"])
         if self.by != "optimizer" or self.told.get("calls"):
             self.calls.install()
         os.register_at_fork(after_in_child=self.leave)
@@ -222,6 +228,8 @@ class Copy:
             self.step += 1
             if self.by == "forward":
                 self.note_output()
+            if self.loading is not None:
+                self.loading.border()
             if self.channel is None:
                 self.begun = now
                 self.hello()
@@ -289,6 +297,9 @@ class Copy:
         what["device_memory"] = cuda.max_memory_allocated() if cuda.is_initialized() else 0
         if self.facts is not None:
             what["program"] = self.facts.told(self)
+        if self.loading is not None:
+            what["by"], what["module"] = self.by, self.module
+            what["loader"] = self.loading.told()
         self.times, self.losses = [], {}
         self.tell(what)
 

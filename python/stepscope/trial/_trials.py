@@ -79,6 +79,8 @@ class Trials:
         """Until the program's own first step."""
         self.step_s = 1.0
         """A step of the program."""
+        self.shortest = SHORTEST
+        """Steps of a block, at least."""
         self.program_period = 1
         """Steps after which the program repeats itself, e.g. an epoch."""
         self.unchanged: dict[int, float] = {}
@@ -119,6 +121,9 @@ class Trials:
             result.reason = str(failure)
         self.judge(result, differences, steps, losses)
         return result
+
+    def compared(self, a: Block, b: Block) -> None:
+        """Called for each pair of blocks, of the unchanged and of the changed copy."""
 
     def is_enough(self, differences: list[float], steps: list[float]) -> bool:
         return bool(steps) and _statistics.enough(_statistics.interval(differences), mean(steps))
@@ -215,7 +220,7 @@ class Pair:
         other = self.give(self.changed, WARM, self.trials.limit(WARM) + slow)
         self.note(other)
         step = _statistics.median(sorted(first.times)) / 1e9
-        size = min(max(math.ceil(BLOCK_S / max(step, 1e-6)), SHORTEST), LONGEST)
+        size = max(min(math.ceil(BLOCK_S / max(step, 1e-6)), LONGEST), self.trials.shortest)
         period = self.trials.program_period
         if period > 1 and period * step <= LONGEST_PERIOD_S:
             size = math.ceil(size / period) * period
@@ -248,6 +253,7 @@ class Pair:
             number = len(a.times[counted])
             differences.append((sum(a.times[counted]) - sum(b.times[counted])) / number)
             steps.append(sum(a.times[counted]) / number)
+            trials.compared(a, b)
             is_plain_first = not is_plain_first
             made += size
             if len(differences) % _statistics.FEWEST == 1:
@@ -255,8 +261,8 @@ class Pair:
             if len(differences) >= _statistics.FEWEST:
                 found = _statistics.interval(differences)
                 trials.say(f"{self.result.name}: {len(differences)} blocks of {size} steps, {milliseconds(found)}")
-                if _statistics.enough(found, mean(steps)):
-                    break
+            if trials.is_enough(differences, steps):
+                break
             is_short = len(differences) < _statistics.FEWEST + 2  # with six, one disturbed block is an end of the interval
             if time.monotonic() > until + (SLOW * limits.seconds if is_short else 0) or (limits.steps and made + WARM >= limits.steps):
                 break

@@ -15,6 +15,7 @@ struct Annotation {
   PyObject_HEAD PyObject* name;
   PyObject* args;
   PyObject *inputs, *keywords;  ///< values of an op; null: none
+  PyObject* told;               ///< members of a JSON object: args of the range; null: none
   Recorder* recorder;           ///< null: not begun, or begun while nothing was recorded
   Thread* thread;               ///< on which the range began
   std::uint64_t begin;
@@ -72,6 +73,7 @@ void destroy(PyObject* self) {
   Py_XDECREF(of(self).args);
   Py_XDECREF(of(self).inputs);
   Py_XDECREF(of(self).keywords);
+  Py_XDECREF(of(self).told);
   PyTypeObject* type = Py_TYPE(self);
   type->tp_free(self);
   Py_DECREF(type);
@@ -90,6 +92,16 @@ PyObject* enter(PyObject* self, PyObject*) {
   return self;
 }
 
+/// What was told about a range; null: nothing, or more than fits.
+const record::Text* members_of(const Annotation& a, Thread* thread) {
+  Py_ssize_t length = 0;
+  const char* bytes = a.told == nullptr || a.scope != record::kUserScope
+                          ? nullptr
+                          : PyUnicode_AsUTF8AndSize(a.told, &length);  // cached in tell()
+  if (length == 0 || length > kMaxText) return nullptr;
+  return stepscope_text(thread, record::Type::text, bytes, static_cast<std::uint32_t>(length));
+}
+
 void finish(Annotation& a, std::uint8_t flags) {
   Recorder* recorder = std::exchange(a.recorder, nullptr);
   if (recorder == nullptr || recorder != stepscope_recorder.load(std::memory_order_acquire)) return;
@@ -106,7 +118,7 @@ void finish(Annotation& a, std::uint8_t flags) {
   const record::Text* name = stepscope_text(
       thread, record::Type::text, bytes, static_cast<std::uint32_t>(length > kMaxText ? kMaxText : length));
   const record::Text* signature =
-      size > 0 ? stepscope_text(thread, record::Type::signature, values, size) : nullptr;
+      size > 0 ? stepscope_text(thread, record::Type::signature, values, size) : members_of(a, thread);
   write_op(*thread, {nullptr, a.begin, -1, 0, name, signature, a.scope, flags}, "", end);
 }
 
@@ -142,6 +154,13 @@ PyObject* as_op(PyObject* self, PyObject* given) {
   return self;
 }
 
+PyObject* tell(PyObject* self, PyObject* members) {
+  if (PyUnicode_AsUTF8(members) == nullptr) return nullptr;
+  keep(of(self).told, members);
+  Py_INCREF(self);
+  return self;
+}
+
 PyObject* as_call(PyObject* self, PyObject*) {
   of(self).scope = record::kPythonScope;
   Py_INCREF(self);
@@ -168,6 +187,10 @@ PyMethodDef methods[] = {
     {"as_op", as_op, METH_VARARGS,
      "as_op(inputs=None, keywords=None): records the range as a PyTorch op with these values; returns the "
      "range itself."},
+    {"tell", tell, METH_O,
+     "tell('\"key\":value'): members of a JSON object, without braces: args of the range; the last call "
+     "counts. "
+     "Returns the range itself."},
     {"as_call", as_call, METH_NOARGS, "Records the range as a call of Python; returns the range itself."},
     {"end", end, METH_NOARGS, "Ends the range, on any thread."},
     {nullptr, nullptr, 0, nullptr}};

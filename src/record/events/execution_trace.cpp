@@ -103,9 +103,9 @@ class Writer {
       row.end = std::max(row.begin, row.end);
       row.scope = op.scope;
       row.is_async = (op.flags & kAsync) != 0;
-      if (op.signature != 0) {
+      if (const std::string_view signature = texts.signature(op.signature); !signature.empty()) {
         const auto [known, is_new] = signatures.try_emplace(op.signature, 0);
-        if (is_new) known->second = inputs_.id(node_inputs(texts[op.signature]));
+        if (is_new) known->second = inputs_.id(node_inputs(signature));
         row.inputs = known->second;
       }
       SequencedOp more;

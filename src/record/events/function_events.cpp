@@ -131,9 +131,9 @@ class EventReader {
               static_cast<std::int64_t>(rows_.size()),
               thread,
               number(names, texts_, op.value, texts[op.value]),
-              op.signature == 0 || op.scope >= kPythonScope
+              texts.signature(op.signature).empty()
                   ? 0
-                  : number(signatures, signatures_, op.signature, texts[op.signature])};
+                  : number(signatures, signatures_, op.signature, texts.signature(op.signature))};
       row.end = std::max(row.end, row.begin);
       if (const std::string_view overload = texts.overload(op.value); !overload.empty())
         row.overload = number(overloads, texts_, op.value, overload);

@@ -10,6 +10,7 @@
 #include "record/io/text.h"
 #include "record/text/inputs_text.h"
 #include "record/text/json_text.h"
+#include "record/text/members.h"
 
 namespace stepscope::record {
 namespace {
@@ -107,9 +108,11 @@ void ProcessText::write_op(const WrittenOp& op) {
   if (op.sequence >= 0)
     args.add("Sequence number", op.sequence)
         .add("Fwd thread id", static_cast<std::int64_t>(op.forward_thread));
-  if (op.signature != 0) {
+  if (const std::string_view members = texts.members(op.signature); is_range && are_members(members))
+    (out_ += ", ") += members;
+  if (const std::string_view signature = texts.signature(op.signature); !signature.empty()) {
     if (inputs_.size() >= kMostInputs) inputs_.clear();
-    const auto [known, added] = inputs_.try_emplace(texts[op.signature]);
+    const auto [known, added] = inputs_.try_emplace(signature);
     if (added) known->second = inputs_text(known->first, plain ? ListedInputs::all : ListedInputs::as_torch);
     out_ += known->second;
   }
