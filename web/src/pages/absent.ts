@@ -38,6 +38,7 @@ const ABSENT: Record<string, Absent> = {
   pipeline: { fact: 'No pipeline was found.', remedy: RANKS },
   clock_alignment: { fact: 'There is no other clock to align with.', remedy: RANKS },
   input_wait: { fact: 'No wait for data is recorded.', remedy: 'A torch DataLoader marks its waits; mark other loaders with record_function("enumerate(DataLoader)#mine").' },
+  io: { fact: 'No file I/O is recorded.', remedy: 'Record with `stepscope record --io`.' },
   lines: { fact: 'No line of the program is recorded.', remedy: STACKS },
   python_stacks: { fact: 'No Python stack is recorded.', remedy: STACKS },
   steps: { fact: 'No step is recorded.', remedy: 'Call prof.step() after each one, or record with `stepscope record`.' },

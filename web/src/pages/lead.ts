@@ -194,6 +194,12 @@ const inputWait: Sentence = (report) => {
     + (exposed && total > 0 ? `. No device works in ${share(sum(rows, 'exposed'), total)} of these waits.` : '.');
 };
 
+const io: Sentence = (report) => {
+  const rows = rowsWith(report, { window: 'ns', io: 'ns', read: 'bytes', written: 'bytes', files: 'count' });
+  if (rows.length === 0) return null;
+  return `Calls on ${count(sum(rows, 'files'))} files take ${share(sum(rows, 'io'), sum(rows, 'window'))} of the time and move ${bytes(sum(rows, 'read') + sum(rows, 'written'))}.`;
+};
+
 const lines: Sentence = (report) => {
   const rows = rowsWith(report, { line: '', share: 'share', total: 'ns', in_ops: 'ns' });
   if (rows.length === 0) return null;
@@ -376,7 +382,7 @@ const whatif: Sentence = (report) => {
 const SENTENCES: Record<string, Sentence> = {
   operators, kernels, modules, memory_events: memoryEvents, module_memory: moduleMemory,
   memory_curve: memoryCurve, memory_peak: memoryPeak, memory_state: memoryState, leaks, stragglers, communication, collectives, pipeline,
-  clock_alignment: clockAlignment, input_wait: inputWait, lines, python_stacks: pythonStacks, call_tree: callTree, idle, devices, ledger,
+  clock_alignment: clockAlignment, input_wait: inputWait, io, lines, python_stacks: pythonStacks, call_tree: callTree, idle, devices, ledger,
   launches, products, copies, kernel_sequences: kernelSequences, cupti_counters: cuptiCounters, synchronizations,
   user_annotations: userAnnotations, critical_path: criticalPath, steps, phases, host_time: hostTime, overview, whatif,
 };

@@ -31,7 +31,7 @@ export const PAGES: readonly PageWords[] = [
     icon: 'M8 8m-1.5 0a1.5 1.5 0 1 0 3 0a1.5 1.5 0 1 0-3 0M8 6.5V3M6.8 9L3.5 12M9.2 9l3.3 3',
     analyses: ['stragglers', 'communication', 'collectives', 'pipeline', 'clock_alignment'] },
   { id: 'data', name: 'Data', key: 'i', question: 'Does the model wait for its input?',
-    icon: 'M3 4c0-2 10-2 10 0v8c0 2-10 2-10 0zM3 4c0 2 10 2 10 0M3 8c0 2 10 2 10 0', analyses: ['input_wait'] },
+    icon: 'M3 4c0-2 10-2 10 0v8c0 2-10 2-10 0zM3 4c0 2 10 2 10 0M3 8c0 2 10 2 10 0', analyses: ['input_wait', 'io'] },
   { id: 'source', name: 'Source', key: 's', question: 'Which lines of the program cost the time?',
     icon: 'M5.5 4L2 8l3.5 4M10.5 4L14 8l-3.5 4', analyses: ['lines', 'python_stacks'] },
   { id: 'diff', name: 'Diff', key: 'f', question: 'What changed between two runs?',
