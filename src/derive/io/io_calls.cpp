@@ -28,6 +28,7 @@ constexpr Function kFunctions[] = {
     {"creat", IoKind::open},
     {"euidaccess", IoKind::stat},
     {"faccessat", IoKind::stat},
+    {"faccessat2", IoKind::stat},
     {"fallocate", IoKind::change},
     {"fchdir", IoKind::stat},
     {"fchmod", IoKind::change},
@@ -40,6 +41,7 @@ constexpr Function kFunctions[] = {
     {"fdopendir", IoKind::list},
     {"fflush", IoKind::sync},
     {"fgetc", IoKind::read},
+    {"fgetpos", IoKind::seek},
     {"fgets", IoKind::read},
     {"fopen", IoKind::open},
     {"fprintf", IoKind::write},
@@ -47,41 +49,59 @@ constexpr Function kFunctions[] = {
     {"fputs", IoKind::write},
     {"fread", IoKind::read},
     {"freopen", IoKind::open},
+    {"fscanf", IoKind::read},
     {"fseek", IoKind::seek},
     {"fseeko", IoKind::seek},
     {"fsetpos", IoKind::seek},
     {"fstat", IoKind::stat},
     {"fstatat", IoKind::stat},
+    {"fstatfs", IoKind::stat},
+    {"fstatvfs", IoKind::stat},
     {"fsync", IoKind::sync},
     {"ftell", IoKind::seek},
     {"ftello", IoKind::seek},
     {"ftruncate", IoKind::change},
     {"futimens", IoKind::change},
+    {"futimes", IoKind::change},
+    {"futimesat", IoKind::change},
     {"fwrite", IoKind::write},
     {"fxstat", IoKind::stat},
     {"fxstatat", IoKind::stat},
     {"getdelim", IoKind::read},
+    {"getdents", IoKind::list},
     {"getline", IoKind::read},
     {"lchown", IoKind::change},
     {"link", IoKind::change},
     {"linkat", IoKind::change},
     {"lseek", IoKind::seek},
     {"lstat", IoKind::stat},
+    {"lutimes", IoKind::change},
     {"lxstat", IoKind::stat},
     {"mkdir", IoKind::change},
     {"mkdirat", IoKind::change},
     {"mkfifo", IoKind::change},
+    {"mkfifoat", IoKind::change},
     {"mknod", IoKind::change},
+    {"mknodat", IoKind::change},
+    {"mkostemp", IoKind::open},
+    {"mkostemps", IoKind::open},
+    {"mkstemp", IoKind::open},
+    {"mkstemps", IoKind::open},
     {"mmap", IoKind::map},
     {"msync", IoKind::sync},
     {"munmap", IoKind::map},
+    {"newfstatat", IoKind::stat},
     {"open", IoKind::open},
     {"openat", IoKind::open},
+    {"openat2", IoKind::open},
     {"opendir", IoKind::list},
+    {"pclose", IoKind::close},
     {"posix_fallocate", IoKind::change},
     {"pread", IoKind::read},
     {"preadv", IoKind::read},
     {"preadv2", IoKind::read},
+    {"printf", IoKind::write},
+    {"puts", IoKind::write},
     {"pwrite", IoKind::write},
     {"pwritev", IoKind::write},
     {"pwritev2", IoKind::write},
@@ -109,6 +129,7 @@ constexpr Function kFunctions[] = {
     {"symlinkat", IoKind::change},
     {"sync_file_range", IoKind::sync},
     {"syncfs", IoKind::sync},
+    {"tmpfile", IoKind::open},
     {"truncate", IoKind::change},
     {"unlink", IoKind::change},
     {"unlinkat", IoKind::change},
@@ -116,6 +137,8 @@ constexpr Function kFunctions[] = {
     {"utimensat", IoKind::change},
     {"utimes", IoKind::change},
     {"vfprintf", IoKind::write},
+    {"vfscanf", IoKind::read},
+    {"vprintf", IoKind::write},
     {"write", IoKind::write},
     {"writev", IoKind::write},
     {"xmknod", IoKind::change},
@@ -129,6 +152,7 @@ std::string_view without(std::string_view name, std::string_view ending) {
 /// "__pread64_chk" → "pread", "preadv64v2" → "preadv2".
 std::string_view plain(std::string_view name) {
   while (name.starts_with('_')) name.remove_prefix(1);
+  if (name.starts_with("isoc99_")) name.remove_prefix(7);
   for (const std::string_view ending : {"_chk", "_unlocked", "_2"}) name = without(name, ending);
   if (name == "preadv64v2") return "preadv2";
   if (name == "pwritev64v2") return "pwritev2";
@@ -198,7 +222,7 @@ class Reader {
       if (rank_.events.category[row] == stdio_ && size_.has(row)) items = size_.integer_or(row, 1);
       if (__builtin_mul_overflow(call.bytes, items, &call.bytes)) call.bytes = 0;
     }
-    call.failed = error_.integer_or(row, 0) != 0 || (result && *result < 0);
+    call.failed = error_.has(row) || (result && *result < 0);
     return call;
   }
 
