@@ -40,7 +40,7 @@ def arguments():
     parser.add_argument("--rounds", type=int, default=7, help="counted rounds")
     parser.add_argument("--dftracer", type=Path, help="a Python with dftracer installed, to be measured too")
     parser.add_argument("--quick", action="store_true", help="a tenth of the calls; prints the document and writes none")
-    return parser.parse_args()
+    return parser.parse_known_args()[0]  # the others are those of measure.py
 
 
 class Bench:
@@ -56,6 +56,10 @@ class Bench:
         env = {key: value for key, value in os.environ.items() if not key.startswith("STEPSCOPE")}
         if mode == "none":
             return env
+        if mode == "DFTracer":
+            return env | {"LD_PRELOAD": dftracer_library(self.asked), "DFTRACER_ENABLE": "1", "DFTRACER_INC_METADATA": "1",
+                          "DFTRACER_INIT": "PRELOAD", "DFTRACER_DATA_DIR": str(self.folder / "data"),
+                          "DFTRACER_LOG_FILE": str(out / "trace")}
         env |= {"LD_PRELOAD": str(self.library), "STEPSCOPE_IO": str(out), "STEPSCOPE_IO_MEGABYTES": "2048"}
         env["STEPSCOPE_IO_INCLUDE"] = str(self.folder / ("data" if mode != "not traced" else "elsewhere"))
         if mode == "disabled":
@@ -69,7 +73,7 @@ class Bench:
         calls = PREADS // self.share // threads, PAIRS // self.share // threads
         done = subprocess.run([self.program, str(threads), str(calls[0]), str(calls[1]), self.folder / "data/file"],
                               env=self.environment(mode, out), capture_output=True, text=True, check=True)
-        size = sum(path.stat().st_size for path in out.glob("*.stepscope"))
+        size = sum(path.stat().st_size for path in out.iterdir())
         shutil.rmtree(out)
         read, pair, *_ = map(float, done.stdout.split())
         return read, pair, size
@@ -145,25 +149,37 @@ def document(asked, found, threads, loads, begin, share):
         "From a run of the same loop on a machine of this kind (2 shared cores, load 4 to 6): ns of CPU time added. "
         "DFTracer wrote 104 bytes per event without arguments and 230 with them.", "",
         table(("tool", "pread", "open + close"), OTHERS), "",
-    ] + dftracer(asked)) + "\n"
+    ] + dftracer(asked, found)) + "\n"
 
 
-def dftracer(asked):
+def dftracer_library(asked):
     if asked.dftracer is None:
-        return ["DFTracer was not measured in this run: no `--dftracer` was given."]
-    done = subprocess.run([asked.dftracer, "-c", "import dftracer; print(dftracer.__file__)"], capture_output=True,
-                          text=True)
-    return [f"DFTracer in this run: {'installed' if done.returncode == 0 else 'did not install from PyPI'}."]
+        return None
+    place = "import dftracer, pathlib; print(*pathlib.Path(list(dftracer.__path__)[0]).rglob('libdftracer_preload.so'))"
+    done = subprocess.run([asked.dftracer, "-c", place], capture_output=True, text=True)
+    return (done.stdout.split() or [None])[0]
+
+
+def dftracer(asked, found):
+    if "DFTracer" in found:
+        return [f"DFTracer {asked.version} from PyPI, preloaded, with its defaults and with arguments "
+                "(`DFTRACER_INC_METADATA=1`), took turns in this run: see the first table."]
+    return ["DFTracer was not measured in this run: " + (
+        "no `--dftracer` was given." if asked.dftracer is None else
+        "its package on PyPI holds no library to preload.")]
 
 
 def main():
     asked = arguments()
     begin = f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC"
+    asked.version = "" if asked.dftracer is None else subprocess.run(
+        [asked.dftracer, "-c", "import importlib.metadata as m; print(m.version('dftracer'))"], capture_output=True,
+        text=True).stdout.strip()
     loads = [" ".join(f"{load:.2f}" for load in os.getloadavg())]
     shared = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=shared) as folder:
         bench = Bench(asked, folder)
-        found = bench.rounds(1, MODES)
+        found = bench.rounds(1, MODES + (("DFTracer",) if dftracer_library(asked) else ()))
         threads = {count: bench.rounds(count, MODES[:2]) for count in THREADS}
         loads.append(" ".join(f"{load:.2f}" for load in os.getloadavg()))
         text = document(asked, found, threads, loads, begin, bench.share)

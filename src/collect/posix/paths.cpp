@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "collect/posix/process.h"
 
@@ -19,6 +20,7 @@ namespace {
 struct Rule {
   std::string_view prefix;
   bool includes;
+  std::uint8_t next = 0;  ///< rule with the same first letter, + 1; 0: none
 };
 constexpr std::uint32_t kMostRules = 64;
 Rule rules[kMostRules] = {{"/proc", false}, {"/sys", false}, {"/dev", false}, {"/run", false},
@@ -26,7 +28,8 @@ Rule rules[kMostRules] = {{"/proc", false}, {"/sys", false}, {"/dev", false}, {"
                           {"/bin", false},  {"/sbin", false}};
 std::uint32_t rule_count = 10;
 bool only_included = false;
-bool begins_a_rule[256];  // by the first letter of the first component
+std::uint8_t first_rule[256];  // by the first letter of the first component: number + 1; 0: none
+const Rule* root_rule = nullptr;
 char rule_texts[1U << 14];
 std::size_t rule_bytes = 0;
 
@@ -53,18 +56,19 @@ void add_rules(const char* list, bool includes) {
 }
 
 void index_rules() {
+  std::memset(first_rule, 0, sizeof first_rule);
   for (std::uint32_t i = 0; i < rule_count; ++i) {
-    const std::string_view prefix = rules[i].prefix;
-    if (prefix.size() > 1)
-      begins_a_rule[static_cast<unsigned char>(prefix[1])] = true;
-    else
-      std::memset(begins_a_rule, 1, sizeof begins_a_rule);
+    if (rules[i].prefix.size() == 1) {
+      root_rule = &rules[i];
+      continue;
+    }
+    std::uint8_t& first = first_rule[static_cast<unsigned char>(rules[i].prefix[1])];
+    rules[i].next = std::exchange(first, static_cast<std::uint8_t>(i + 1));
   }
 }
 
 /// Compares here: a call of memcmp costs more than the few bytes until the first difference.
 bool covers(std::string_view prefix, std::string_view path) {
-  if (prefix.size() == 1) return true;
   if (path.size() < prefix.size()) return false;
   for (std::size_t at = 1; at < prefix.size(); ++at)
     if (path[at] != prefix[at]) return false;
@@ -78,13 +82,14 @@ bool is_in_a_library(std::string_view path) {
 }
 
 bool is_taken(std::string_view path) {
-  const Rule* longest = nullptr;
-  const char first = path.size() > 1 ? path[1] : '\0';
-  if (begins_a_rule[static_cast<unsigned char>(first)])
-    for (const Rule* rule = rules; rule != rules + rule_count; ++rule)
-      if ((rule->prefix.size() == 1 || rule->prefix[1] == first) && covers(rule->prefix, path) &&
-          (longest == nullptr || rule->prefix.size() >= longest->prefix.size()))
-        longest = rule;
+  const Rule* longest = root_rule;
+  const std::uint8_t first = path.size() > 1 ? first_rule[static_cast<unsigned char>(path[1])] : 0;
+  for (std::uint32_t number = first; number != 0; number = rules[number - 1].next) {
+    const Rule& rule = rules[number - 1];
+    // Of equal prefixes the newest counts; it comes first.
+    if (covers(rule.prefix, path) && (longest == nullptr || rule.prefix.size() > longest->prefix.size()))
+      longest = &rule;
+  }
   if (longest != nullptr) return longest->includes;
   return !only_included && !is_in_a_library(path);
 }
