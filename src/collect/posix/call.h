@@ -61,6 +61,8 @@ auto measured(Call& call, Next next) {
   return result;
 }
 
+inline constexpr int kNoFlags = -1;
+
 /// A call about a path, which may be relative to a directory's descriptor.
 template <class Next>
 auto about_path(Call call, int directory, const char* name, Next next) {
@@ -87,15 +89,16 @@ auto about_paths(Call call, int directory, const char* name, int other_directory
 
 /// A call that makes a descriptor of a path. `descriptor_of(result)`: -1 after failure.
 template <class Next, class Descriptor>
-auto opening(Call call, int directory, const char* name, Position position, Next next,
+auto opening(IoFunction function, int directory, const char* name, int flags, Position position, Next next,
              Descriptor descriptor_of) {
   if (is_off()) return next();
   const Named file = named(directory, name);
   if (file.number == 0) {
     const auto result = next();
-    opened(descriptor_of(result), {}, position);
+    ignored(descriptor_of(result));
     return result;
   }
+  Call call{.function = function, .detail = static_cast<std::uint32_t>(flags), .is_long = flags != kNoFlags};
   const auto result = measured(call, next);
   call.descriptor = descriptor_of(result);
   opened(call.descriptor, file, position);
@@ -105,13 +108,17 @@ auto opening(Call call, int directory, const char* name, Position position, Next
 
 /// A call that closes a descriptor. It is forgotten before: another thread may get the number at once.
 template <class Next>
-auto closing(Call call, Next next) {
-  File* file = traced(call.descriptor);
-  const Named gone = file == nullptr ? Named{} : named(*file, call.descriptor);
-  closed(call.descriptor);
-  if (gone.number == 0) return next();
+auto closing(IoFunction function, int descriptor, Next next) {
+  File* file = traced(descriptor);
+  if (file == nullptr) {
+    closed(descriptor);
+    return next();
+  }
+  const Named gone = named(*file, descriptor);
+  closed(descriptor);
+  Call call{.function = function, .descriptor = descriptor};
   const auto result = measured(call, next);
-  tell(call, gone);
+  if (gone.number != 0) tell(call, gone);
   return result;
 }
 

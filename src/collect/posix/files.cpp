@@ -14,12 +14,13 @@ namespace {
 /// list different.
 std::atomic<std::uint64_t> free_files{0};
 std::atomic<std::uint32_t> made_files{1};  // 0 ends the list of free ones
-std::atomic<std::uint32_t> highest{0};     // descriptor that has a slot
 
 void release(std::uint32_t slot) {
   if (slot < kFirstFile) return;
   const std::uint32_t at = slot - kFirstFile;
-  if (files[at].users.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  std::atomic<std::uint32_t>& users = files[at].users;
+  if (users.load(std::memory_order_acquire) != 1 && users.fetch_sub(1, std::memory_order_acq_rel) != 1)
+    return;
   std::uint64_t first = free_files.load(std::memory_order_relaxed);
   do files[at].next_free = static_cast<std::uint32_t>(first);
   while (!free_files.compare_exchange_weak(first, ((first >> 32) + 1) << 32 | at, std::memory_order_acq_rel));
@@ -42,10 +43,14 @@ std::uint32_t take() {
 void set(int descriptor, std::uint32_t slot) {
   const auto number = static_cast<std::uint32_t>(descriptor);
   if (number >= descriptors) return release(slot);
+  std::atomic<std::uint32_t>& place = slots[number];
   for (std::uint32_t most = highest.load(std::memory_order_relaxed);
        number > most && !highest.compare_exchange_weak(most, number, std::memory_order_relaxed);) {
   }
-  release(slots[number].exchange(slot, std::memory_order_acq_rel));
+  if (place.load(std::memory_order_relaxed) < kFirstFile)
+    place.store(slot, std::memory_order_release);  // cheaper, and there is no file to release
+  else
+    release(place.exchange(slot, std::memory_order_acq_rel));
 }
 
 std::uint32_t new_file(Named named, Position position) {
@@ -72,6 +77,7 @@ void* reserved(std::size_t bytes) {
 
 std::atomic<std::uint32_t>* slots = nullptr;
 File* files = nullptr;
+std::atomic<std::uint32_t> highest{0};
 
 std::uint32_t descriptors = 0;
 
@@ -105,12 +111,7 @@ void opened(int descriptor, Named file, Position position) {
   if (descriptor >= 0) set(descriptor, file.number == 0 ? kIgnored : new_file(file, position));
 }
 
-void closed(int descriptor) {
-  const auto number = static_cast<std::uint32_t>(descriptor);
-  if (number < descriptors && mine.inside != kElsewhere &&
-      slots[number].load(std::memory_order_relaxed) != kUnknown)
-    release(slots[number].exchange(kUnknown, std::memory_order_acq_rel));
-}
+void forget(int descriptor) { release(slots[descriptor].exchange(kUnknown, std::memory_order_acq_rel)); }
 
 std::uint32_t next_used(std::uint32_t first) {
   const std::uint32_t most = highest.load(std::memory_order_relaxed);
@@ -147,7 +148,7 @@ std::uint32_t number_of(Thread& thread, File& file, int descriptor) {
   return file.number;
 }
 
-Named named(File& file, int descriptor) {
+Named name_again(File& file, int descriptor) {
   const int kept = errno;
   const Inside inside;
   Named found;

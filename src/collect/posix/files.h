@@ -26,6 +26,7 @@ enum Slot : std::uint32_t { kUnknown = 0, kIgnored = 1, kFirstFile = 2 };
 /// What each descriptor is: a Slot, or kFirstFile + the place of its File.
 extern std::atomic<std::uint32_t>* slots;
 extern File* files;
+extern std::atomic<std::uint32_t> highest;  ///< descriptor that has a slot
 
 /// Finds out what a descriptor is that we did not see opened: inherited, a socket, opened by other means.
 File* look_up(int descriptor);
@@ -43,7 +44,26 @@ enum class Position : std::uint8_t { counted, appended, asked };
 
 /// The descriptor was opened at position 0. `file.number` 0: not traced.
 void opened(int descriptor, Named file, Position position);
-void closed(int descriptor);
+/// The descriptor is new, and not traced.
+inline void ignored(int descriptor) {
+  const auto number = static_cast<std::uint32_t>(descriptor);
+  if (number < descriptors && number <= highest.load(std::memory_order_relaxed) &&
+      slots[number].load(std::memory_order_relaxed) < kFirstFile)
+    slots[number].store(kIgnored, std::memory_order_relaxed);
+  else
+    opened(descriptor, {}, Position::counted);
+}
+void forget(int descriptor);
+/// The descriptor is about to be closed, or has become another's.
+inline void closed(int descriptor) {
+  const auto number = static_cast<std::uint32_t>(descriptor);
+  if (number >= descriptors || mine.inside == kElsewhere) return;
+  const std::uint32_t before = slots[number].load(std::memory_order_relaxed);
+  if (before == kIgnored)
+    slots[number].store(kUnknown, std::memory_order_relaxed);
+  else if (before != kUnknown)
+    forget(descriptor);
+}
 /// The next descriptor from `first` on of which something is known; UINT32_MAX: none.
 std::uint32_t next_used(std::uint32_t first);
 void duplicated(int from, int to);
@@ -55,7 +75,11 @@ std::int64_t position_of(const File& file, int descriptor);
 std::uint32_t number_of(Thread& thread, File& file, int descriptor);
 
 /// The file's name, told before the descriptor is closed. errno is kept.
-Named named(File& file, int descriptor);
+Named name_again(File& file, int descriptor);
+inline Named named(File& file, int descriptor) {
+  const std::uint32_t now = session.load(std::memory_order_relaxed);
+  return file.number != 0 && file.session == now ? Named{file.number, now} : name_again(file, descriptor);
+}
 
 /// `full`: for 2^20 descriptors, else for 2^16. False: no memory; then nothing is traced.
 bool make_tables(bool full);

@@ -13,9 +13,8 @@ namespace {
 
 template <class Next>
 int opening_file(IoFunction function, int directory, const char* name, int flags, Next next) {
-  return opening({.function = function, .detail = static_cast<std::uint32_t>(flags), .is_long = true},
-                 directory, name, (flags & O_APPEND) != 0 ? Position::appended : Position::counted, next,
-                 [](int made) { return made; });
+  const auto position = (flags & O_APPEND) != 0 ? Position::appended : Position::counted;
+  return opening(function, directory, name, flags, position, next, [](int made) { return made; });
 }
 
 template <class Next>
@@ -91,8 +90,7 @@ OPENAT_2(__openat_2)
 OPENAT_2(__openat64_2)
 
 WRAP(int, close, int descriptor) {
-  return closing({.function = IoFunction::close, .descriptor = descriptor},
-                 [&] { return NEXT(close)(descriptor); });
+  return closing(IoFunction::close, descriptor, [&] { return NEXT(close)(descriptor); });
 }
 
 namespace {
@@ -183,8 +181,8 @@ FCNTL(fcntl64)
 
 WRAP(DIR*, opendir, const char* name) {
   return opening(
-      {.function = IoFunction::opendir}, AT_FDCWD, name, Position::counted,
-      [&] { return NEXT(opendir)(name); }, [](DIR* made) { return made == nullptr ? -1 : ::dirfd(made); });
+      IoFunction::opendir, AT_FDCWD, name, kNoFlags, Position::counted, [&] { return NEXT(opendir)(name); },
+      [](DIR* made) { return made == nullptr ? -1 : ::dirfd(made); });
 }
 WRAP(DIR*, fdopendir, int file) {
   return about_file({.function = IoFunction::fdopendir, .descriptor = file},
@@ -213,7 +211,7 @@ WRAP(void, rewinddir, DIR* folder) {
   });
 }
 WRAP(int, closedir, DIR* folder) {
-  return closing({.function = IoFunction::closedir, .descriptor = folder == nullptr ? -1 : ::dirfd(folder)},
+  return closing(IoFunction::closedir, folder == nullptr ? -1 : ::dirfd(folder),
                  [&] { return NEXT(closedir)(folder); });
 }
 

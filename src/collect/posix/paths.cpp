@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "collect/posix/process.h"
 
@@ -19,6 +20,7 @@ namespace {
 struct Rule {
   std::string_view prefix;
   bool includes;
+  std::uint8_t next = 0;  ///< rule with the same first letter, + 1; 0: none
 };
 constexpr std::uint32_t kMostRules = 64;
 Rule rules[kMostRules] = {{"/proc", false}, {"/sys", false}, {"/dev", false}, {"/run", false},
@@ -26,7 +28,8 @@ Rule rules[kMostRules] = {{"/proc", false}, {"/sys", false}, {"/dev", false}, {"
                           {"/bin", false},  {"/sbin", false}};
 std::uint32_t rule_count = 10;
 bool only_included = false;
-bool begins_a_rule[256];  // by the first letter of the first component
+std::uint8_t first_rule[256];  // by the first letter of the first component: number + 1; 0: none
+const Rule* root_rule = nullptr;
 char rule_texts[1U << 14];
 std::size_t rule_bytes = 0;
 
@@ -53,32 +56,42 @@ void add_rules(const char* list, bool includes) {
 }
 
 void index_rules() {
+  std::memset(first_rule, 0, sizeof first_rule);
   for (std::uint32_t i = 0; i < rule_count; ++i) {
-    const std::string_view prefix = rules[i].prefix;
-    if (prefix.size() > 1)
-      begins_a_rule[static_cast<unsigned char>(prefix[1])] = true;
-    else
-      std::memset(begins_a_rule, 1, sizeof begins_a_rule);
+    if (rules[i].prefix.size() == 1) {
+      root_rule = &rules[i];
+      continue;
+    }
+    std::uint8_t& first = first_rule[static_cast<unsigned char>(rules[i].prefix[1])];
+    rules[i].next = std::exchange(first, static_cast<std::uint8_t>(i + 1));
   }
 }
 
+/// Compares here: a call of memcmp costs more than the few bytes until the first difference.
 bool covers(std::string_view prefix, std::string_view path) {
-  return path.starts_with(prefix) &&
-         (prefix.size() == 1 || path.size() == prefix.size() || path[prefix.size()] == '/');
+  if (path.size() < prefix.size()) return false;
+  for (std::size_t at = 1; at < prefix.size(); ++at)
+    if (path[at] != prefix[at]) return false;
+  return path.size() == prefix.size() || path[prefix.size()] == '/';
+}
+
+bool is_in_a_library(std::string_view path) {
+  for (const std::string_view part : kLibraries)
+    if (path.find(part) != std::string_view::npos) return true;
+  return false;
 }
 
 bool is_taken(std::string_view path) {
-  const Rule* longest = nullptr;
-  if (path.size() > 1 && begins_a_rule[static_cast<unsigned char>(path[1])])
-    for (std::uint32_t i = 0; i < rule_count; ++i)
-      if (covers(rules[i].prefix, path) &&
-          (longest == nullptr || rules[i].prefix.size() >= longest->prefix.size()))
-        longest = &rules[i];
+  const Rule* longest = root_rule;
+  const std::uint8_t first = path.size() > 1 ? first_rule[static_cast<unsigned char>(path[1])] : 0;
+  for (std::uint32_t number = first; number != 0; number = rules[number - 1].next) {
+    const Rule& rule = rules[number - 1];
+    // Of equal prefixes the newest counts; it comes first.
+    if (covers(rule.prefix, path) && (longest == nullptr || rule.prefix.size() > longest->prefix.size()))
+      longest = &rule;
+  }
   if (longest != nullptr) return longest->includes;
-  if (only_included) return false;
-  for (const std::string_view part : kLibraries)
-    if (path.find(part) != std::string_view::npos) return false;
-  return true;
+  return !only_included && !is_in_a_library(path);
 }
 
 /// The current folder, asked once for each change. Readers copy it and look whether it has changed meanwhile.
@@ -151,11 +164,21 @@ std::uint32_t normalize(char* text, std::uint32_t length) {
   return out;
 }
 
-/// Whether normalize() would leave the absolute path as it is.
-bool is_clean(const char* path, std::size_t length) {
-  for (std::size_t at = 0; at < length; ++at)
-    if (path[at] == '/' && (path[at + 1] == '/' || path[at + 1] == '.' || path[at + 1] == '\0')) return false;
-  return true;
+/// The length of an absolute path that normalize() would leave as it is; 0: any other path.
+std::size_t length_if_clean(const char* path) {
+  if (path[0] != '/') return 0;
+  std::size_t at = 1;
+  bool is_dirty = false;
+  for (char before = '/'; path[at] != '\0'; before = path[at++])
+    is_dirty |= before == '/' && (path[at] == '/' || path[at] == '.');
+  return is_dirty || path[at - 1] == '/' ? 0 : at;
+}
+
+/// The kernel answers bad addresses with EFAULT; the most common ones must not fault here.
+bool is_readable(const char* path) {
+  constexpr std::uintptr_t kFirstPage = 4096, kLast = 0x7FFF'FFFF'F000;
+  const auto address = reinterpret_cast<std::uintptr_t>(path);
+  return address >= kFirstPage && address <= kLast;
 }
 
 struct Names {
@@ -211,13 +234,8 @@ void exclude(const char* folder) {
 }
 
 bool Path::find(int directory, const char* path) {
-  // The kernel answers bad addresses with EFAULT; the most common ones must not fault here.
-  constexpr std::uintptr_t kFirstPage = 4096, kLast = 0x7FFF'FFFF'F000;
-  const auto address = reinterpret_cast<std::uintptr_t>(path);
-  if (address < kFirstPage || address > kLast || path[0] == '\0') return false;
   const std::size_t length = std::strlen(path);
-  if (length >= PATH_MAX) return false;
-  if (path[0] == '/' && is_clean(path, length)) return settle(path, static_cast<std::uint32_t>(length));
+  if (length == 0 || length >= PATH_MAX) return false;
   char* out = scratch();
   if (out == nullptr) return false;
   if (path[0] == '/') {
@@ -246,13 +264,16 @@ bool Path::settle(const char* text, std::uint32_t length) {
 }
 
 Named named(int directory, const char* path) {
+  if (!is_readable(path)) return {};
+  const std::size_t clean = length_if_clean(path);
+  if (clean >= PATH_MAX || (clean != 0 && !is_taken({path, clean}))) return {};
   const int kept = errno;
   const Inside inside;
+  Path found(path, static_cast<std::uint32_t>(clean));
   Named file;
-  Path found;
-  Thread* thread = nullptr;
-  if (found.find(directory, path) && (thread = place()) != nullptr)
-    file = {number_of(*thread, found.text(), found.length()), session.load(std::memory_order_relaxed)};
+  if (clean != 0 || found.find(directory, path))
+    if (Thread* thread = place())
+      file = {number_of(*thread, found.text(), found.length()), session.load(std::memory_order_relaxed)};
   errno = kept;
   return file;
 }

@@ -12,6 +12,8 @@ namespace stepscope::collect::posix {
 /// scratch(), until the thread's next path. To be used inside.
 class Path {
  public:
+  Path() = default;
+  Path(const char* text, std::uint32_t length) : text_(text), length_(length) {}
   /// `path` is relative to `directory`, a descriptor or AT_FDCWD. False: not known, or not to be traced.
   bool find(int directory, const char* path);
   /// Of an open descriptor, by asking the kernel.

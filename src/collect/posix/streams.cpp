@@ -38,7 +38,7 @@ std::int64_t position_of(FILE* stream) {
 
 template <class Next>
 FILE* opening_stream(IoFunction function, const char* name, const char* mode, Next next) {
-  return opening({.function = function}, AT_FDCWD, name, appends(mode) ? Position::appended : Position::asked,
+  return opening(function, AT_FDCWD, name, kNoFlags, appends(mode) ? Position::appended : Position::asked,
                  next, descriptor_of);
 }
 
@@ -127,8 +127,7 @@ WRAP(FILE*, fdopen, int descriptor, const char* mode) {
 
 #define CLOSE(name) \
   WRAP(int, name, FILE* stream) { \
-    return closing({.function = IoFunction::name, .descriptor = descriptor_of(stream)}, \
-                   [&] { return NEXT(name)(stream); }); \
+    return closing(IoFunction::name, descriptor_of(stream), [&] { return NEXT(name)(stream); }); \
   }
 CLOSE(fclose)
 CLOSE(pclose)
