@@ -37,7 +37,8 @@ class Told:
         takes_any = any(one.kind == one.VAR_KEYWORD for one in parameters)
         here = {one.name: place for place, one in enumerate(places)}
         defaults = {one.name: one.default for one in parameters if one.default is not one.empty}
-        names = [name for name in KNOWN if name in here or name in defaults or takes_any or self.has_self]
+        its = {one.name for one in parameters}
+        names = [name for name in KNOWN if name in its or takes_any or self.has_self]
         self.parts = [(name, f',"{name}":', here.get(name, NOWHERE), defaults.get(name)) for name in names]
         """Name, its text, its place among the arguments, and its default."""
 
@@ -48,12 +49,18 @@ class Told:
     def text(self, text: str, given: tuple[Any, ...], named: dict[str, Any]) -> str:
         """``text``, and the caller's values, else those of ``self``, else defaults. A value that is None is left out."""
         attributes = getattr(given[0], "__dict__", NOTHING) if self.has_self and given else NOTHING
+        count = len(given)
         for name, key, place, default in self.parts:
-            value = given[place] if place < len(given) else named.get(name, default)
-            if value is default and name in attributes:
-                value = attributes[name]
+            if place < count:
+                value = given[place]
+            elif name in named:
+                value = named[name]
+            else:
+                value = attributes.get(name)
+                if value is None:
+                    value = default
             if value is not None:
-                text += f"{key}{value if type(value) is int else value_text(value)}"
+                text += key + (str(value) if type(value) is int else value_text(value))
         return text
 
 
