@@ -10,7 +10,7 @@ target_include_directories(stepscope_collect INTERFACE $<INSTALL_INTERFACE:${CMA
 set_target_properties(stepscope_collect PROPERTIES EXPORT_NAME collect)
 target_compile_features(stepscope_collect INTERFACE cxx_std_17)
 install(TARGETS stepscope_collect EXPORT stepscopeTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT collect)
-install(FILES include/stepscope/collect.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/stepscope COMPONENT collect)
+install(FILES include/stepscope/collect.h include/stepscope/io.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/stepscope COMPONENT collect)
 foreach(source ${STEPSCOPE_OBSERVER_SOURCES})
   get_filename_component(folder ${source} DIRECTORY)
   install(FILES src/${source} DESTINATION ${CMAKE_INSTALL_DATADIR}/stepscope/observer/${folder} COMPONENT collect)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from asyncio import _get_running_loop as get_running_loop
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar
 
+from stepscope._collect import innermost_of
 from stepscope.io._log import is_on, log_metadata
 from stepscope.io._members import known, members
-from stepscope.io._ranges import Open, innermost, innermost_of, ranged, record_function, text_with
+from stepscope.io._ranges import add, ranged, record_function, text_with
 
 Called = TypeVar("Called", bound=Callable[..., Any])
 Item = TypeVar("Item")
@@ -100,16 +102,14 @@ class dft_fn:  # noqa: N801 (the name that it replaces)
     def __enter__(self) -> dft_fn:
         if self.is_enabled:
             text = text_with(self._text, self._values) if self._values else self._text
-            one = record_function(self._name).tell(text)
-            innermost.set(Open(self, one, text, innermost.get()))
-            one.__enter__()
+            one = record_function(self._name, self, text)
+            (one if get_running_loop() is None else one.in_context()).__enter__()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None) -> None:
         one = innermost_of(self)
         if one is not None:
-            one.range.__exit__(kind, error, where)
-            innermost.set(one.before)
+            one.__exit__(kind, error, where)
 
     def update(self, epoch: Any = None, step: Any = None, image_idx: Any = None, image_size: Any = None, args: Mapping[str, Any] | None = None) -> dft_fn:
         """Adds args to the innermost range that this object has open here; without one, to its later blocks."""
@@ -120,7 +120,7 @@ class dft_fn:  # noqa: N801 (the name that it replaces)
             values.update(args)
         one = innermost_of(self)
         if one is not None:
-            one.update(values)
+            add(one, values)
         else:
             self._values.update(values)
         return self
@@ -129,9 +129,10 @@ class dft_fn:  # noqa: N801 (the name that it replaces)
         """Ends the range of the block that is open here, and begins the next one with the same name."""
         one = innermost_of(self)
         if one is not None:
-            one.range.__exit__(None, None, None)
-            one.range, one.values = record_function(self._name).tell(one.text), None
-            one.range.__enter__()
+            text = one.values[0] if one.values else one.told
+            one.__exit__(None, None, None)
+            one = record_function(self._name, self, text or "")
+            (one if get_running_loop() is None else one.in_context()).__enter__()
         return self
 
     def reset(self) -> dft_fn:
@@ -139,8 +140,8 @@ class dft_fn:  # noqa: N801 (the name that it replaces)
         self._values.clear()
         one = innermost_of(self)
         if one is not None:
-            one.text, one.values = self._text, None
-            one.range.tell(self._text)
+            one.values = None
+            one.tell(self._text)
         return self
 
     def log_metadata(self, key: str, value: Any) -> None:

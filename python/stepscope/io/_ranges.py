@@ -4,45 +4,24 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import AsyncGenerator, Callable, Generator
-from contextvars import ContextVar
 from typing import Any
 
 from stepscope import _collect
-from stepscope.io._members import KNOWN, members
+from stepscope.io._members import KNOWN, members, value_text
 
 Function = Callable[..., Any]
-Begin = Callable[[], _collect.record_function]
 record_function = _collect.record_function
 
 
-class Open:
-    """A range that is open, and the one around it. ``update`` of its owner adds to ``values``."""
-
-    __slots__ = ("before", "owner", "range", "text", "values")
-
-    def __init__(self, owner: Any, range: _collect.record_function, text: str, before: Open | None) -> None:
-        self.owner, self.range, self.text, self.before = owner, range, text, before
-        self.values: dict[str, Any] | None = None
-
-    def update(self, values: dict[str, Any]) -> None:
-        if self.values is None:
-            self.values = {}
-        self.values.update(values)
-        more = members(self.values)
-        self.range.tell(f"{self.text},{more}" if self.text and more else self.text or more)
-
-
-innermost: ContextVar[Open | None] = ContextVar("stepscope.io", default=None)
-"""Of this thread or coroutine."""
-
-
-def innermost_of(owner: Any) -> Open | None:
-    """The innermost range that ``owner`` has open here."""
-    one = innermost.get()
-    while one is not None and one.owner is not owner:
-        one = one.before
-    return one
+def add(one: _collect.record_function, values: dict[str, Any]) -> None:
+    """Adds args to an open range. Its ``values`` are the text that it began with, and what was added since."""
+    if one.values is None:
+        one.values = (one.told or "", {})
+    text, added = one.values
+    added.update(values)
+    one.tell(text_with(text, added))
 
 
 class Told:
@@ -54,37 +33,39 @@ class Told:
         except (TypeError, ValueError):
             parameters = []
         places = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
-        self.places = {one.name: place for place, one in enumerate(places) if one.name in KNOWN}
-        self.defaults = {one.name: one.default for one in parameters if one.name in KNOWN and one.default is not one.empty}
-        self.takes_any = any(one.name in KNOWN or one.kind == one.VAR_KEYWORD for one in parameters)
-        self.has_self = is_method or bool(places) and places[0].name == "self"
+        self.has_self = is_method or (bool(places) and places[0].name == "self")
+        takes_any = any(one.kind == one.VAR_KEYWORD for one in parameters)
+        here = {one.name: place for place, one in enumerate(places)}
+        defaults = {one.name: one.default for one in parameters if one.default is not one.empty}
+        its = {one.name for one in parameters}
+        names = [name for name in KNOWN if name in its or takes_any or self.has_self]
+        self.parts = [(name, f',"{name}":', here.get(name, NOWHERE), defaults.get(name)) for name in names]
+        """Name, its text, its place among the arguments, and its default."""
 
     @property
     def is_nothing(self) -> bool:
-        return not self.takes_any and not self.has_self
+        return not self.parts
 
-    def of(self, given: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
-        """The caller's values before defaults, and both before those of ``self``."""
-        found: dict[str, Any] = {}
-        if self.has_self and given:
-            attributes = getattr(given[0], "__dict__", None)
-            if attributes:
-                for name in KNOWN:
-                    value = attributes.get(name)
-                    if value is not None:
-                        found[name] = value
-        if self.takes_any:
-            for name in KNOWN:
-                place = self.places.get(name)
-                if name in named:
-                    value = named[name]
-                elif place is not None and place < len(given):
-                    value = given[place]
-                else:
-                    value = self.defaults.get(name)
-                if value is not None:
-                    found[name] = value
-        return found
+    def text(self, text: str, given: tuple[Any, ...], named: dict[str, Any]) -> str:
+        """``text``, and the caller's values, else those of ``self``, else defaults. A value that is None is left out."""
+        attributes = getattr(given[0], "__dict__", NOTHING) if self.has_self and given else NOTHING
+        count = len(given)
+        for name, key, place, default in self.parts:
+            if place < count:
+                value = given[place]
+            elif name in named:
+                value = named[name]
+            else:
+                value = attributes.get(name)
+                if value is None:
+                    value = default
+            if value is not None:
+                text += key + (str(value) if type(value) is int else value_text(value))
+        return text
+
+
+NOTHING: dict[str, Any] = {}
+NOWHERE = sys.maxsize
 
 
 def ranged(owner: Any, name: str, text: str, function: Function, is_method: bool = False) -> Any:
@@ -108,20 +89,21 @@ def text_with(text: str, values: dict[str, Any]) -> str:
 
 
 def wrapped_function(owner: Any, name: str, text: str, function: Function, told: Told) -> Function:
-    get, put, back = innermost.get, innermost.set, innermost.reset
-    of = None if told.is_nothing else told.of
+    of = told.text
 
-    @functools.wraps(function)
-    def wrapper(*given: Any, **named: Any) -> Any:
-        values = of(given, named) if of is not None else None
-        this = text_with(text, values) if values else text
-        one = record_function(name).tell(this)
-        token = put(Open(owner, one, this, get()))
-        try:
-            with one:
+    if told.is_nothing:
+
+        @functools.wraps(function)
+        def wrapper(*given: Any, **named: Any) -> Any:
+            with record_function(name, owner, text):
                 return function(*given, **named)
-        finally:
-            back(token)
+
+    else:
+
+        @functools.wraps(function)
+        def wrapper(*given: Any, **named: Any) -> Any:
+            with record_function(name, owner, of(text, given, named)):
+                return function(*given, **named)
 
     return wrapper
 
@@ -129,14 +111,8 @@ def wrapped_function(owner: Any, name: str, text: str, function: Function, told:
 def wrapped_coroutine(owner: Any, name: str, text: str, function: Function, told: Told) -> Function:
     @functools.wraps(function)
     async def wrapper(*given: Any, **named: Any) -> Any:
-        this = text_with(text, told.of(given, named))
-        one = record_function(name).tell(this)
-        token = innermost.set(Open(owner, one, this, innermost.get()))
-        try:
-            with one:
-                return await function(*given, **named)
-        finally:
-            innermost.reset(token)
+        with record_function(name, owner, told.text(text, given, named)).in_context():
+            return await function(*given, **named)
 
     return wrapper
 
@@ -144,20 +120,16 @@ def wrapped_coroutine(owner: Any, name: str, text: str, function: Function, told
 def wrapped_generator(owner: Any, name: str, text: str, function: Function, told: Told) -> Function:
     @functools.wraps(function)
     def wrapper(*given: Any, **named: Any) -> Generator[Any, Any, Any]:
-        this = text_with(text, told.of(given, named))
+        this = told.text(text, given, named)
         generator = function(*given, **named)
         ask: Function = generator.send
         value: Any = None
         while True:
-            one = record_function(name).tell(this)
-            token = innermost.set(Open(owner, one, this, innermost.get()))
             try:
-                with one:
+                with record_function(name, owner, this):
                     item = ask(value)
             except StopIteration as end:
                 return end.value
-            finally:
-                innermost.reset(token)
             try:
                 value = yield item
                 ask = generator.send
@@ -173,20 +145,16 @@ def wrapped_generator(owner: Any, name: str, text: str, function: Function, told
 def wrapped_async_generator(owner: Any, name: str, text: str, function: Function, told: Told) -> Function:
     @functools.wraps(function)
     async def wrapper(*given: Any, **named: Any) -> AsyncGenerator[Any, Any]:
-        this = text_with(text, told.of(given, named))
+        this = told.text(text, given, named)
         generator = function(*given, **named)
         ask: Function = generator.asend
         value: Any = None
         while True:
-            one = record_function(name).tell(this)
-            token = innermost.set(Open(owner, one, this, innermost.get()))
             try:
-                with one:
+                with record_function(name, owner, this).in_context():
                     item = await ask(value)
             except StopAsyncIteration:
                 return
-            finally:
-                innermost.reset(token)
             try:
                 value = yield item
                 ask = generator.asend

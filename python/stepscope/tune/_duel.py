@@ -92,6 +92,11 @@ class Duel:
         return self.is_clear != 0 or (len(self.shares) >= _statistics.FEWEST and _statistics.enough(self.saved, 1.0))
 
     @property
+    def is_settled(self) -> bool:
+        """Whether the range that is stated has a saving, or there is surely none."""
+        return self.promise[0] > 0 or (self.is_decided and not self.won)
+
+    @property
     def promise(self) -> tuple[float, float]:
         """Where the saving of a second measurement lies, as shares of the step."""
         found = self.saved

@@ -25,7 +25,7 @@ ENOUGH_S = 0.1
 MOST_STEPS = 400
 """and has at most so many steps."""
 MOST_ROUNDS = 12
-FINAL_ROUNDS, MOST_FINAL_ROUNDS = 8, 20
+FINAL_ROUNDS, MOST_FINAL_ROUNDS = 8, 24
 TIMEOUT_S = 120.0
 """A batch that takes longer shows that workers hang."""
 MOST_PICKLED = 64 * 2**20
@@ -120,7 +120,7 @@ class LoaderMeter:
     def is_enough(self, made: Duel, final: bool) -> bool:
         rounds = len(made.shares)
         if final:
-            return rounds >= FINAL_ROUNDS and (made.is_decided or rounds >= MOST_FINAL_ROUNDS)
+            return rounds >= FINAL_ROUNDS and (made.is_settled or rounds >= MOST_FINAL_ROUNDS)
         return made.is_decided or rounds >= MOST_ROUNDS or (rounds >= _statistics.FEWEST and self.is_over())
 
     def one_pass(self, settings: Settings, side: Side, steps: int) -> None:

@@ -51,7 +51,9 @@ class Duels(Trials):
             side.loading.append(sum(waits) / len(times))
 
     def is_enough(self, differences: list[float], steps: list[float]) -> bool:
-        return self.duel.is_decided and (not self.is_final or len(self.duel.shares) >= FINAL_TURNS)
+        if self.is_final:
+            return len(self.duel.shares) >= FINAL_TURNS and self.duel.is_settled
+        return self.duel.is_decided
 
     def judge(self, result: Result, differences: list[float], steps: list[float], losses: dict[int, float]) -> None:
         if not result.reason and not result.effects:

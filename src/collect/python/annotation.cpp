@@ -9,6 +9,10 @@
 namespace stepscope::collect {
 namespace {
 
+/// How a range that is open can be found by its owner: by the thread for a call, which nothing can suspend;
+/// by the context for what a coroutine may leave open while others run.
+enum class Chain : std::uint8_t { none, thread, context };
+
 /// Not kept on the thread's stack of frames: coroutines on one thread begin and end ranges in any order, and
 /// a range may end on another thread.
 struct Annotation {
@@ -16,12 +20,22 @@ struct Annotation {
   PyObject* args;
   PyObject *inputs, *keywords;  ///< values of an op; null: none
   PyObject* told;               ///< members of a JSON object: args of the range; null: none
-  Recorder* recorder;           ///< null: not begun, or begun while nothing was recorded
-  Thread* thread;               ///< on which the range began
+  PyObject *before,
+      *values;         ///< of a chained range: the one around it, null while it is not open; the caller's own
+  Recorder* recorder;  ///< null: not begun, or begun while nothing was recorded
+  Thread* thread;      ///< on which the range began
   std::uint64_t begin;
-  bool held;  ///< the range goes on after the end of the `with` block
+  bool held;            ///< the range goes on after the end of the `with` block
+  std::uint64_t order;  ///< of chained ranges: later ones are inside
+  Chain chain;
   std::uint8_t scope;
 };
+
+/// A ContextVar: the innermost range of each thread or coroutine whose chain is `context`, or None.
+PyObject* innermost = nullptr;
+/// The innermost whose chain is `thread`, or null. A chain ends with None. Its ranges own those before them.
+thread_local PyObject* on_this_thread = nullptr;
+std::uint64_t chained_so_far = 0;
 
 Annotation& of(PyObject* self) { return *reinterpret_cast<Annotation*>(self); }
 
@@ -45,11 +59,23 @@ PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
   return made(type, name, args);
 }
 
+/// record_function(name, args, told): a range that is chained, with args of its own.
+PyObject* chained(PyTypeObject* type, PyObject* name, PyObject* args, PyObject* told) {
+  PyObject* self = PyUnicode_AsUTF8(told) == nullptr ? nullptr : made(type, name, args);
+  if (self == nullptr) return nullptr;
+  Py_INCREF(told);
+  of(self).told = told;
+  of(self).chain = Chain::thread;
+  return self;
+}
+
 /// record_function("name") by vectorcall, without an argument tuple.
 PyObject* call_type(PyObject* type, PyObject* const* values, std::size_t flags, PyObject* keywords) {
   const Py_ssize_t count = PyVectorcall_NARGS(flags);
   if (count == 1 && keywords == nullptr && PyUnicode_Check(values[0]))
     return made(reinterpret_cast<PyTypeObject*>(type), values[0], Py_None);
+  if (count == 3 && keywords == nullptr && PyUnicode_Check(values[0]) && PyUnicode_Check(values[2]))
+    return chained(reinterpret_cast<PyTypeObject*>(type), values[0], values[1], values[2]);
   PyObject* arguments = PyTuple_New(count);
   PyObject* named = keywords == nullptr ? nullptr : PyDict_New();
   PyObject* self = nullptr;
@@ -74,9 +100,57 @@ void destroy(PyObject* self) {
   Py_XDECREF(of(self).inputs);
   Py_XDECREF(of(self).keywords);
   Py_XDECREF(of(self).told);
+  Py_XDECREF(of(self).before);
+  Py_XDECREF(of(self).values);
   PyTypeObject* type = Py_TYPE(self);
   type->tp_free(self);
   Py_DECREF(type);
+}
+
+/// Makes `value` the innermost range of this context.
+void set_innermost(PyObject* value) {
+  PyObject* token = PyContextVar_Set(innermost, value);
+  if (token == nullptr) PyErr_Clear();  // out of memory: updates may miss the range
+  Py_XDECREF(token);
+}
+
+void chain(PyObject* self) {
+  Annotation& a = of(self);
+  if (a.before != nullptr) return;
+  a.order = ++chained_so_far;
+  if (a.chain == Chain::thread) {
+    Py_INCREF(self);
+    a.before = std::exchange(on_this_thread, self);
+    if (a.before == nullptr) Py_INCREF(a.before = Py_None);
+  } else if (PyContextVar_Get(innermost, nullptr, &a.before) == 0) {
+    set_innermost(self);
+  } else {
+    PyErr_Clear();
+  }
+}
+
+/// A range that ends on another thread than it began on stays in its chain until those around it end.
+void unchain(PyObject* self) {
+  Annotation& a = of(self);
+  if (a.before == nullptr) return;
+  PyObject* before = std::exchange(a.before, nullptr);
+  if (a.chain == Chain::context) {
+    set_innermost(before);
+  } else {
+    PyObject** at = &on_this_thread;
+    while (*at != nullptr && *at != Py_None && *at != self && of(*at).before != nullptr) at = &of(*at).before;
+    if (*at == self) {
+      *at = before;
+      before = self;  // the chain's reference to it
+    }
+  }
+  Py_DECREF(before);
+}
+
+/// The innermost range of a chain whose args are `owner`; null: none.
+PyObject* owned(PyObject* at, PyObject* owner) {
+  while (at != nullptr && at != Py_None && of(at).args != owner) at = of(at).before;
+  return at == Py_None ? nullptr : at;
 }
 
 PyObject* enter(PyObject* self, PyObject*) {
@@ -85,6 +159,7 @@ PyObject* enter(PyObject* self, PyObject*) {
     PyErr_SetString(PyExc_RuntimeError, "the range is open already; make a range for each block");
     return nullptr;
   }
+  if (a.chain != Chain::none) chain(self);
   a.recorder = stepscope_recorder.load(std::memory_order_acquire);
   a.thread = a.recorder == nullptr ? nullptr : thread_of(*a.recorder);
   if (a.thread != nullptr) a.begin = ticks(a.recorder->clock);
@@ -124,6 +199,7 @@ void finish(Annotation& a, std::uint8_t flags) {
 
 PyObject* leave(PyObject* self, PyObject* const*, Py_ssize_t) {
   if (!of(self).held) finish(of(self), 0);
+  unchain(self);
   Py_RETURN_NONE;
 }
 
@@ -161,6 +237,28 @@ PyObject* tell(PyObject* self, PyObject* members) {
   return self;
 }
 
+PyObject* in_context(PyObject* self, PyObject*) {
+  of(self).chain = Chain::context;
+  Py_INCREF(self);
+  return self;
+}
+
+PyObject* innermost_of(PyObject*, PyObject* owner) {
+  PyObject* in_context = nullptr;
+  if (PyContextVar_Get(innermost, nullptr, &in_context) < 0) return nullptr;
+  PyObject* one = owned(on_this_thread, owner);
+  PyObject* other = owned(in_context, owner);
+  if (one == nullptr || (other != nullptr && of(other).order > of(one).order)) one = other;
+  PyObject* found = one == nullptr ? Py_None : one;
+  Py_INCREF(found);
+  Py_DECREF(in_context);
+  return found;
+}
+PyMethodDef innermost_method = {
+    "innermost_of", innermost_of, METH_O,
+    "innermost_of(owner): the innermost range that is open here and whose args are "
+    "`owner`; None if there is none."};
+
 PyObject* as_call(PyObject* self, PyObject*) {
   of(self).scope = record::kPythonScope;
   Py_INCREF(self);
@@ -177,6 +275,19 @@ PyObject* get_args(PyObject* self, void*) {
   return of(self).args;
 }
 
+PyObject* given_or_none(PyObject* value) {
+  PyObject* out = value == nullptr ? Py_None : value;
+  Py_INCREF(out);
+  return out;
+}
+PyObject* get_told(PyObject* self, void*) { return given_or_none(of(self).told); }
+PyObject* get_values(PyObject* self, void*) { return given_or_none(of(self).values); }
+int set_values(PyObject* self, PyObject* value, void*) {
+  Py_XINCREF(value);
+  Py_XDECREF(std::exchange(of(self).values, value));
+  return 0;
+}
+
 PyObject* get_held(PyObject* self, void*) { return PyBool_FromLong(of(self).held); }
 
 PyMethodDef methods[] = {
@@ -191,6 +302,8 @@ PyMethodDef methods[] = {
      "tell('\"key\":value'): members of a JSON object, without braces: args of the range; the last call "
      "counts. "
      "Returns the range itself."},
+    {"in_context", in_context, METH_NOARGS,
+     "A coroutine may leave the range open while others run; returns the range itself."},
     {"as_call", as_call, METH_NOARGS, "Records the range as a call of Python; returns the range itself."},
     {"end", end, METH_NOARGS, "Ends the range, on any thread."},
     {nullptr, nullptr, 0, nullptr}};
@@ -199,6 +312,9 @@ PyGetSetDef attributes[] = {
     {"name", get_name, nullptr, "The name of the range.", nullptr},
     {"args", get_args, nullptr, "The args given by the caller; not recorded.", nullptr},
     {"held", get_held, nullptr, "Whether the range stays open after its block.", nullptr},
+    {"told", get_told, nullptr, "The args of the range, as members of a JSON object; None if there are none.",
+     nullptr},
+    {"values", get_values, set_values, "Whatever the caller keeps with the range.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyType_Slot slots[] = {
@@ -216,6 +332,10 @@ PyType_Spec spec = {"stepscope.profiler.record_function", sizeof(Annotation), 0,
 }  // namespace
 
 bool add_annotation(PyObject* module) {
+  if (innermost == nullptr) innermost = PyContextVar_New("stepscope.innermost", Py_None);
+  if (innermost == nullptr) return false;
+  PyObject* function = PyCFunction_New(&innermost_method, nullptr);
+  if (function == nullptr || PyModule_AddObject(module, "innermost_of", function) != 0) return false;
   PyObject* type = PyType_FromSpec(&spec);
   if (type == nullptr) return false;
   reinterpret_cast<PyTypeObject*>(type)->tp_vectorcall = call_type;
