@@ -145,7 +145,7 @@ class Robust:
                 print(f"  lib{name} is not installed")
                 continue
             for order in (f"OURS:{library}", f"{library}:OURS"):
-                for case in ("many", "threads", "processes", "storm"):
+                for case in ("many", "threads", "processes", "storm") if self.rounds > 1 else ("threads", "processes"):
                     self.same(case, preload=order)
 
     def case_disabled(self):
