@@ -10,24 +10,31 @@
 namespace stepscope::collect::posix {
 namespace {
 
-/// Places in `files` that are free again: the first one, and above it a count that makes each state of the
-/// list different.
+constexpr std::uint32_t kMoreFiles = 1U << 14;  ///< places above those of descriptors
+
+/// Places above the descriptors that are free again: the first one, and above it a count that makes each
+/// state of the list different.
 std::atomic<std::uint64_t> free_files{0};
-std::atomic<std::uint32_t> made_files{1};  // 0 ends the list of free ones
+std::atomic<std::uint32_t> made_files{0};  // above the descriptors
 
 void release(std::uint32_t slot) {
   if (slot < kFirstFile) return;
   const std::uint32_t at = slot - kFirstFile;
   std::atomic<std::uint32_t>& users = files[at].users;
-  if (users.load(std::memory_order_acquire) != 1 && users.fetch_sub(1, std::memory_order_acq_rel) != 1)
+  if (users.load(std::memory_order_acquire) == 1)
+    users.store(0, std::memory_order_release);
+  else if (users.fetch_sub(1, std::memory_order_acq_rel) != 1)
     return;
+  if (at < descriptors) return;
   std::uint64_t first = free_files.load(std::memory_order_relaxed);
   do files[at].next_free = static_cast<std::uint32_t>(first);
   while (!free_files.compare_exchange_weak(first, ((first >> 32) + 1) << 32 | at, std::memory_order_acq_rel));
 }
 
-/// A free place; 0: there is none.
-std::uint32_t take() {
+/// A place for the file of a descriptor; UINT32_MAX: there is none.
+std::uint32_t take(std::uint32_t descriptor) {
+  if (descriptor >= descriptors) return UINT32_MAX;
+  if (files[descriptor].users.load(std::memory_order_acquire) == 0) return descriptor;
   std::uint64_t first = free_files.load(std::memory_order_acquire);
   while (static_cast<std::uint32_t>(first) != 0) {
     const std::uint32_t at = static_cast<std::uint32_t>(first);
@@ -35,15 +42,15 @@ std::uint32_t take() {
                                          std::memory_order_acq_rel))
       return at;
   }
-  if (made_files.load(std::memory_order_relaxed) >= descriptors) return 0;
-  const std::uint32_t at = made_files.fetch_add(1, std::memory_order_relaxed);
-  return at < descriptors ? at : 0;
+  if (made_files.load(std::memory_order_relaxed) >= kMoreFiles) return UINT32_MAX;
+  const std::uint32_t number = made_files.fetch_add(1, std::memory_order_relaxed);
+  return number < kMoreFiles ? descriptors + number : UINT32_MAX;
 }
 
 void set(int descriptor, std::uint32_t slot) {
   const auto number = static_cast<std::uint32_t>(descriptor);
   if (number >= descriptors) return release(slot);
-  std::atomic<std::uint32_t>& place = slots[number];
+  std::atomic<std::uint32_t>& place = files[number].slot;
   for (std::uint32_t most = highest.load(std::memory_order_relaxed);
        number > most && !highest.compare_exchange_weak(most, number, std::memory_order_relaxed);) {
   }
@@ -53,9 +60,9 @@ void set(int descriptor, std::uint32_t slot) {
     release(place.exchange(slot, std::memory_order_acq_rel));
 }
 
-std::uint32_t new_file(Named named, Position position) {
-  const std::uint32_t at = take();
-  if (at == 0) return kIgnored;
+std::uint32_t new_file(int descriptor, Named named, Position position) {
+  const std::uint32_t at = take(static_cast<std::uint32_t>(descriptor));
+  if (at == UINT32_MAX) return kIgnored;
   File& file = files[at];
   file.position.store(0, std::memory_order_relaxed);
   file.users.store(1, std::memory_order_relaxed);
@@ -67,25 +74,18 @@ std::uint32_t new_file(Named named, Position position) {
   return at + kFirstFile;
 }
 
-void* reserved(std::size_t bytes) {
-  void* at =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return at == MAP_FAILED ? nullptr : at;
-}
-
 }  // namespace
 
-std::atomic<std::uint32_t>* slots = nullptr;
 File* files = nullptr;
 std::atomic<std::uint32_t> highest{0};
-
 std::uint32_t descriptors = 0;
 
 bool make_tables(bool full) {
   const std::uint32_t wanted = full ? 1U << 20 : 1U << 16;
-  slots = static_cast<std::atomic<std::uint32_t>*>(reserved(wanted * sizeof *slots));
-  files = static_cast<File*>(reserved(wanted * sizeof *files));
-  if (slots == nullptr || files == nullptr) return false;
+  void* at = ::mmap(nullptr, (wanted + kMoreFiles) * sizeof *files, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED) return false;
+  files = static_cast<File*>(at);
   descriptors = wanted;
   return true;
 }
@@ -100,7 +100,8 @@ File* look_up(int descriptor) {
   if (is_open && (S_ISREG(what.st_mode) || S_ISDIR(what.st_mode) || S_ISBLK(what.st_mode)) &&
       path.find(descriptor)) {
     const int flags = ::fcntl(descriptor, F_GETFL);
-    slot = new_file({}, flags != -1 && (flags & O_APPEND) != 0 ? Position::appended : Position::asked);
+    slot = new_file(descriptor, {},
+                    flags != -1 && (flags & O_APPEND) != 0 ? Position::appended : Position::asked);
   }
   if (is_open) set(descriptor, slot);
   errno = kept;
@@ -108,21 +109,21 @@ File* look_up(int descriptor) {
 }
 
 void opened(int descriptor, Named file, Position position) {
-  if (descriptor >= 0) set(descriptor, file.number == 0 ? kIgnored : new_file(file, position));
+  if (descriptor >= 0) set(descriptor, file.number == 0 ? kIgnored : new_file(descriptor, file, position));
 }
 
-void forget(int descriptor) { release(slots[descriptor].exchange(kUnknown, std::memory_order_acq_rel)); }
+void forget(int descriptor) { release(files[descriptor].slot.exchange(kUnknown, std::memory_order_acq_rel)); }
 
 std::uint32_t next_used(std::uint32_t first) {
   const std::uint32_t most = highest.load(std::memory_order_relaxed);
   for (; first <= most && first < descriptors; ++first)
-    if (slots[first].load(std::memory_order_relaxed) != kUnknown) return first;
+    if (files[first].slot.load(std::memory_order_relaxed) != kUnknown) return first;
   return UINT32_MAX;
 }
 
 void duplicated(int from, int to) {
   if (from == to || static_cast<std::uint32_t>(from) >= descriptors || mine.inside == kElsewhere) return;
-  const std::uint32_t slot = slots[from].load(std::memory_order_relaxed);
+  const std::uint32_t slot = files[from].slot.load(std::memory_order_relaxed);
   if (slot >= kFirstFile) files[slot - kFirstFile].users.fetch_add(1, std::memory_order_relaxed);
   set(to, slot);
 }

@@ -9,8 +9,11 @@
 
 namespace stepscope::collect::posix {
 
-/// What POSIX calls an open file description: duplicates of a descriptor share it.
-struct File {
+/// What POSIX calls an open file description: duplicates of a descriptor share it. One of its own is kept for
+/// each descriptor, so that threads share no line of the cache.
+struct alignas(64) File {
+  std::atomic<std::uint32_t>
+      slot;  ///< of the descriptor with this file's place: a Slot, or kFirstFile + a place
   std::atomic<std::int64_t> position;
   std::atomic<std::uint32_t> users;
   std::uint32_t number;  ///< in the recording of `session`; 0: not told yet
@@ -23,8 +26,7 @@ struct File {
 
 extern std::uint32_t descriptors;  ///< higher ones are not traced
 enum Slot : std::uint32_t { kUnknown = 0, kIgnored = 1, kFirstFile = 2 };
-/// What each descriptor is: a Slot, or kFirstFile + the place of its File.
-extern std::atomic<std::uint32_t>* slots;
+/// By descriptor; behind them those whose descriptor is another file's now.
 extern File* files;
 extern std::atomic<std::uint32_t> highest;  ///< descriptor that has a slot
 
@@ -34,7 +36,7 @@ File* look_up(int descriptor);
 /// The descriptor's file; null: not traced.
 inline File* traced(int descriptor) {
   if (is_off() || static_cast<std::uint32_t>(descriptor) >= descriptors) return nullptr;
-  const std::uint32_t slot = slots[descriptor].load(std::memory_order_relaxed);
+  const std::uint32_t slot = files[descriptor].slot.load(std::memory_order_relaxed);
   if (slot == kIgnored) return nullptr;
   return slot >= kFirstFile ? &files[slot - kFirstFile] : look_up(descriptor);
 }
@@ -48,8 +50,8 @@ void opened(int descriptor, Named file, Position position);
 inline void ignored(int descriptor) {
   const auto number = static_cast<std::uint32_t>(descriptor);
   if (number < descriptors && number <= highest.load(std::memory_order_relaxed) &&
-      slots[number].load(std::memory_order_relaxed) < kFirstFile)
-    slots[number].store(kIgnored, std::memory_order_relaxed);
+      files[number].slot.load(std::memory_order_relaxed) < kFirstFile)
+    files[number].slot.store(kIgnored, std::memory_order_relaxed);
   else
     opened(descriptor, {}, Position::counted);
 }
@@ -58,9 +60,9 @@ void forget(int descriptor);
 inline void closed(int descriptor) {
   const auto number = static_cast<std::uint32_t>(descriptor);
   if (number >= descriptors || mine.inside == kElsewhere) return;
-  const std::uint32_t before = slots[number].load(std::memory_order_relaxed);
+  const std::uint32_t before = files[number].slot.load(std::memory_order_relaxed);
   if (before == kIgnored)
-    slots[number].store(kUnknown, std::memory_order_relaxed);
+    files[number].slot.store(kUnknown, std::memory_order_relaxed);
   else if (before != kUnknown)
     forget(descriptor);
 }
