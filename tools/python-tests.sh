@@ -68,7 +68,7 @@ if /usr/bin/python3 -c 'import torch' 2>/dev/null; then
 fi
 pypi=$(tools/pypi-torch.sh)
 if [ -n "$pypi" ]; then
-  torch_tests pypi "$pypi" "$("$pypi" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" python/tests/trial >build/torch-pypi.log 2>&1 &
+  torch_tests pypi "$pypi" "$("$pypi" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" "python/tests/trial python/tests/tune" >build/torch-pypi.log 2>&1 &
   running="$running $!"
 else
   echo "python-tests: the tests under a PyTorch from PyPI were left out" >&2

@@ -2,7 +2,7 @@
 who copies it. Usage: check_readme.py PATH_TO_STEPSCOPE FILE...
 In a ```console block commands follow "$ ", and the lines below a command must occur in its output, in order: runs of blanks count
 as one, "…" stands for any text. Files in examples (trace.json.gz, traces/, before/, …) are samples under these names.
-`record`, `run`, `attach` and `try` need PyTorch: python/tests/profiler/outside_test.py and python/tests/trial test them.
+`record`, `run`, `attach`, `try` and `tune` need PyTorch: python/tests/profiler/outside_test.py, python/tests/trial and python/tests/tune test them.
 `serve` runs until it is stopped: test/serve tests it."""
 
 import gzip
@@ -61,7 +61,7 @@ def commands(text):
                 shown.append(line)
                 continue
             line = line.removeprefix("$ ")
-            if re.match(r"(build/release/)?stepscope (?!record|run|attach|try|serve)", line):
+            if re.match(r"(build/release/)?stepscope (?!record|run|attach|try|tune|serve)", line):
                 shown = []
                 yield line, shown
 
