@@ -72,7 +72,7 @@ const report::Sheet<LateBatch> kBatchSheet{
 
 const report::Sheet<IoOfKind> kKindSheet{
     "Calls by kind",
-    Shape::bars,
+    Shape::table,
     {report::rank_field<IoOfKind>(&IoOfKind::rank),
      {"kind", report::named<&IoOfKind::kind>},
      {"calls", &IoOfKind::calls, Unit::count},

@@ -28,7 +28,7 @@ export const hasColumns = (table: Table, columns: Record<string, Unit>) =>
 export const text = (cell: Cell | undefined): string => (cell === null || cell === undefined ? '' : String(cell));
 export const number = (cell: Cell | undefined): number | null => (typeof cell === 'number' ? cell : null);
 
-const SPELLED: Record<string, string> = { whatif: 'What if', cupti_counters: 'CUPTI counters' };
+const SPELLED: Record<string, string> = { whatif: 'What if', cupti_counters: 'CUPTI counters', io: 'File I/O' };
 
 /** "input_wait" → "Input wait". */
 export function titled(name: string): string {
