@@ -1,6 +1,6 @@
-// Annotations for C and C++ with the shapes of DFTracer's macros. Ranges go into the recording of the process, with
-// their args; without one, each costs a call and a load. Defining STEPSCOPE_AS_DFTRACER before the include gives
-// DFTRACER_* names, too.
+// Annotations for C and C++ with the shapes of DFTracer's macros. Ranges go into the recording of the
+// process, with their args; without one, each costs a call and a load. Defining STEPSCOPE_AS_DFTRACER before
+// the include gives DFTRACER_* names, too.
 //
 //   void load(int step) {                           // C++
 //     STEPSCOPE_CPP_FUNCTION();
@@ -15,8 +15,8 @@
 //     STEPSCOPE_C_FUNCTION_END();                   /* before each return */
 //   }
 //
-// The recording is opened by collect.h's Recording, or STEPSCOPE_C_INIT(path) and STEPSCOPE_C_FINI(). Link with
-// stepscope::collect.
+// The recording is opened by collect.h's Recording, or STEPSCOPE_C_INIT(path) and STEPSCOPE_C_FINI(). Link
+// with stepscope::collect.
 #pragma once
 
 #include <stdint.h>
@@ -44,8 +44,8 @@ struct stepscope_io_range {
   char members[1012];
 };
 
-/// `text` is written as a JSON string, cut to what fits. `used` bytes of `out` are taken. Returns the bytes taken
-/// then; 0: no room.
+/// `text` is written as a JSON string, cut to what fits. `used` bytes of `out` are taken. Returns the bytes
+/// taken then; 0: no room.
 static inline uint32_t stepscope_io_put(char* out, uint32_t used, uint32_t size, const char* text) {
   static const char digits[] = "0123456789abcdef";
   if (used + 2 > size) return 0;
@@ -91,7 +91,8 @@ static inline void stepscope_io_text(struct stepscope_io_range* range, const cha
   if (used != 0) range->bytes = used;
 }
 
-static inline void stepscope_io_begin(struct stepscope_io_range* range, const char* name, const char* category) {
+static inline void stepscope_io_begin(struct stepscope_io_range* range, const char* name,
+                                      const char* category) {
   range->begin = stepscope_tick();
   range->name = name;
   range->bytes = 0;
@@ -116,13 +117,13 @@ static inline void stepscope_io_close(void) {
 
 #define STEPSCOPE_C_INIT(path) stepscope_io_open(path)
 #define STEPSCOPE_C_FINI() stepscope_io_close()
-#define STEPSCOPE_C_REGION_START(NAME)            \
+#define STEPSCOPE_C_REGION_START(NAME) \
   struct stepscope_io_range stepscope_io_##NAME; \
   stepscope_io_begin(&stepscope_io_##NAME, #NAME, "C_APP")
 #define STEPSCOPE_C_REGION_END(NAME) stepscope_io_end(&stepscope_io_##NAME)
 #define STEPSCOPE_C_REGION_UPDATE_INT(NAME, KEY, VALUE) stepscope_io_int(&stepscope_io_##NAME, KEY, VALUE)
 #define STEPSCOPE_C_REGION_UPDATE_STR(NAME, KEY, VALUE) stepscope_io_text(&stepscope_io_##NAME, KEY, VALUE)
-#define STEPSCOPE_C_FUNCTION_START()                   \
+#define STEPSCOPE_C_FUNCTION_START() \
   struct stepscope_io_range stepscope_io_of_function; \
   stepscope_io_begin(&stepscope_io_of_function, __func__, "C_APP")
 #define STEPSCOPE_C_FUNCTION_END() stepscope_io_end(&stepscope_io_of_function)
@@ -135,7 +136,8 @@ static inline void stepscope_io_close(void) {
 
 namespace stepscope::io {
 
-/// A range for the lifetime of this object, or until end(). Ranges may end in any order. `name` must outlive it.
+/// A range for the lifetime of this object, or until end(). Ranges may end in any order. `name` must outlive
+/// it.
 class Range {
  public:
   explicit Range(const char* name, const char* category = "CPP_APP") {
