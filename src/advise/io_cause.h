@@ -23,8 +23,8 @@ struct IoCause {
   std::string remedy;  ///< a sentence; "" for no_io
 };
 
-/// Whether most batches were fetched before the program asked for them: workers are not late. False where that is not
-/// recorded.
+/// Whether most batches were fetched before the program asked for them: workers are not late. False where
+/// that is not recorded.
 bool batches_are_ready(const Evidence& e);
 
 /// nullopt where no I/O of fetches is recorded, or where it explains nothing.

@@ -48,14 +48,15 @@ std::string for_late_workers(const Evidence& e, bool files_are_fast) {
            "move decoding out of the workers or cache it; raise prefetch_factor.";
   const std::string used =
       of->workers == 1
-                               ? fmt::format("The worker needs {:.1f} of {} cores", cores_of_workers(e), cores)
-                               : fmt::format("The {} workers need {:.1f} of {} cores", of->workers, cores_of_workers(e), cores);
+          ? fmt::format("The worker needs {:.1f} of {} cores", cores_of_workers(e), cores)
+          : fmt::format("The {} workers need {:.1f} of {} cores", of->workers, cores_of_workers(e), cores);
   if (cores_are_used_up(e))
     return fmt::format("{}: more of them would not help. Make {} cheaper, or do it once and keep the result.",
                        used, slow);
   if (static_cast<double>(of->cpu) >= kMostOfCost * static_cast<double>(of->fetching))
     return fmt::format("num_workers={}: {}, and {} while it fetches. Or make {} cheaper.",
-                       std::max(of->workers + 1, cores), used, of->workers == 1 ? "computes" : "each computes", slow);
+                       std::max(of->workers + 1, cores), used,
+                       of->workers == 1 ? "computes" : "each computes", slow);
   return fmt::format("num_workers={}: {}; the rest of a fetch is waiting, {}. Such waits overlap. Or {} {}.",
                      std::max(2 * of->workers, cores), used,
                      files_are_fast ? "but not for files" : "for files or a network",

@@ -15,7 +15,8 @@ bool cores_are_used_up(const Evidence& e);
 /// handing batches over takes the rest. 0: it is not, or the workers are not recorded.
 std::int64_t load_of_a_batch(const Evidence& e, std::int64_t wait);
 
-/// What to do about late workers, as a remedy. `files_are_fast`: file I/O is recorded and is not what they wait for.
+/// What to do about late workers, as a remedy. `files_are_fast`: file I/O is recorded and is not what they
+/// wait for.
 std::string for_late_workers(const Evidence& e, bool files_are_fast);
 
 }  // namespace stepscope::advise

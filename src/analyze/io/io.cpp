@@ -127,7 +127,7 @@ const report::Sheet<FetchIo> kFetchSheet{
     Shape::table,
     {report::rank_field<FetchIo>(&FetchIo::rank),
      {"batches", &FetchIo::batches, Unit::count},
-                                          {"ready", &FetchIo::ready, Unit::count},
+     {"ready", &FetchIo::ready, Unit::count},
      {"load", &FetchIo::load, Unit::ns},
      {"io", &FetchIo::io, Unit::ns},
      {"threads", &FetchIo::threads, Unit::count},

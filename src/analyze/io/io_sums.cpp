@@ -60,8 +60,8 @@ void add_processes(Io& of, const trace::Rank& rank, const RankIo& io) {
   const auto first = std::ssize(of.processes);
   for (auto& [pid, sum] : sums) {
     const std::int64_t time = IntervalSet::of(std::move(sum.spans)).length_in(io.window);
-    of.processes.push_back({rank.rank, sum.process, std::ssize(sum.threads), sum.calls, std::ssize(sum.files), sum.read,
-                            sum.written, time, report::ratio(time, io.window.length())});
+    of.processes.push_back({rank.rank, sum.process, std::ssize(sum.threads), sum.calls, std::ssize(sum.files),
+                            sum.read, sum.written, time, report::ratio(time, io.window.length())});
   }
   std::stable_sort(of.processes.begin() + first, of.processes.end(),
                    [](const IoProcess& a, const IoProcess& b) { return a.time > b.time; });
@@ -75,14 +75,16 @@ void add_moments(Io& of, const trace::Rank& rank, const RankIo& io, const Interv
   const auto first = static_cast<std::size_t>(std::ssize(of.moments));
   const std::int64_t origin = origin_of(rank);
   const auto edge = [&](std::size_t bin) {
-    return static_cast<std::int64_t>(static_cast<double>(window) * static_cast<double>(bin) / static_cast<double>(bins));
+    return static_cast<std::int64_t>(static_cast<double>(window) * static_cast<double>(bin) /
+                                     static_cast<double>(bins));
   };
   for (std::size_t bin = 0; bin < bins; ++bin)
-    of.moments.push_back({rank.rank, io.window.begin - origin + edge(bin), edge(bin + 1) - edge(bin), 0, 0, 0, busy[bin]});
+    of.moments.push_back(
+        {rank.rank, io.window.begin - origin + edge(bin), edge(bin + 1) - edge(bin), 0, 0, 0, busy[bin]});
   const auto at = [&](std::int64_t time) -> IoMoment* {
     if (time < io.window.begin || time > io.window.end) return nullptr;
-    const auto bin = static_cast<std::size_t>(static_cast<double>(time - io.window.begin) / static_cast<double>(window) *
-                                              static_cast<double>(bins));
+    const auto bin = static_cast<std::size_t>(static_cast<double>(time - io.window.begin) /
+                                              static_cast<double>(window) * static_cast<double>(bins));
     return &of.moments[first + std::min(bin, bins - 1)];
   };
   for (const IoCall& call : io.calls) {
@@ -142,8 +144,9 @@ void add_io_kinds(Io& of, const trace::Rank& rank, const RankIo& io) {
     Sum& sum = sums[kind];
     if (sum.lengths.empty()) continue;
     const std::int64_t longest = *std::ranges::max_element(sum.lengths);
-    of.kinds.push_back({rank.rank, static_cast<IoKind>(kind), std::ssize(sum.lengths), sum.failed, sum.time, sum.bytes,
-                        report::quantile(sum.lengths, 0.5), report::quantile(sum.lengths, 0.95), longest});
+    of.kinds.push_back({rank.rank, static_cast<IoKind>(kind), std::ssize(sum.lengths), sum.failed, sum.time,
+                        sum.bytes, report::quantile(sum.lengths, 0.5), report::quantile(sum.lengths, 0.95),
+                        longest});
   }
   std::stable_sort(of.kinds.begin() + first, of.kinds.end(),
                    [](const IoOfKind& a, const IoOfKind& b) { return a.time > b.time; });
@@ -160,11 +163,13 @@ void add_io_sizes(Io& of, const trace::Rank& rank, const RankIo& io) {
     if (call.bytes >= kLast) least = kLast, below = kNoInt;
     const bool writes = call.kind == IoKind::write;
     const std::int64_t length = rank.events.duration(call.row);
-    IoSize& size = sizes.try_emplace({writes, least}, IoSize{rank.rank, writes, least, below, 0, 0, 0}).first->second;
+    IoSize& size =
+        sizes.try_emplace({writes, least}, IoSize{rank.rank, writes, least, below, 0, 0, 0}).first->second;
     ++size.calls;
     add_to(size.bytes, call.bytes);
     add_to(size.time, length);
-    const auto from = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, length))));
+    const auto from = static_cast<std::int64_t>(
+        std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, length))));
     IoLatency& latency = lengths.try_emplace(from, IoLatency{rank.rank, from, 0, 0, 0}).first->second;
     ++(writes ? latency.writes : latency.reads);
     add_to(latency.time, length);
@@ -185,10 +190,10 @@ void add_io_callers(Io& of, const trace::Trace& trace, const trace::Rank& rank, 
     if (row == kNoRow && e.parent[call.row] != kNoRow) row = e.parent[call.row];
     std::string_view layer;
     if (row != kNoRow)
-      layer = e.kind[row] == trace::Kind::op         ? "operator"
-              : e.kind[row] == trace::Kind::python   ? "Python"
-              : e.kind[row] == trace::Kind::io       ? "I/O library"
-                                                     : "range";
+      layer = e.kind[row] == trace::Kind::op       ? "operator"
+              : e.kind[row] == trace::Kind::python ? "Python"
+              : e.kind[row] == trace::Kind::io     ? "I/O library"
+                                                   : "range";
     Sum& sum = sums[{row == kNoRow ? trace::kEmptyString : e.name[row], layer}];
     ++sum.calls;
     add_to(sum.time, e.duration(call.row));
@@ -196,7 +201,8 @@ void add_io_callers(Io& of, const trace::Trace& trace, const trace::Rank& rank, 
   }
   const auto first = std::ssize(of.callers);
   for (const auto& [key, sum] : sums)
-    of.callers.push_back({rank.rank, std::string(trace.text(key.first)), key.second, sum.calls, sum.time, sum.bytes});
+    of.callers.push_back(
+        {rank.rank, std::string(trace.text(key.first)), key.second, sum.calls, sum.time, sum.bytes});
   std::stable_sort(of.callers.begin() + first, of.callers.end(),
                    [](const IoCaller& a, const IoCaller& b) { return a.time > b.time; });
 }

@@ -67,8 +67,7 @@ TEST(Io, BatchesKindsAndFiles) {
   EXPECT_EQ(cells(files, "file"), (Cells{"/data/1/a.img", "/data/2/b.img"}));
   EXPECT_EQ(cells(files, "read"), (Cells{"200", "0"}));
   EXPECT_EQ(cells(files, "in_order"), (Cells{"0.5", "-"}));  // the second read goes on, the third goes back
-  EXPECT_EQ(cells(files, "times_read"),
-            (Cells{"1.33333", "-"}));  // 200 bytes, 150 of them different
+  EXPECT_EQ(cells(files, "times_read"), (Cells{"1.33333", "-"}));  // 200 bytes, 150 of them different
   EXPECT_EQ(cells(files, "small"), (Cells{"1", "-"}));
   const report::Table& groups = titled(report, "Groups of files");
   EXPECT_EQ(cells(groups, "group"), (Cells{"/data/#/*.img"}));

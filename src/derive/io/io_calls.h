@@ -37,9 +37,9 @@ IoKind io_kind(std::string_view function);
 struct IoCall {
   trace::Row row;
   IoKind kind;
-  trace::StringId file;     ///< its path; kEmptyString: not recorded
-  std::int64_t offset;      ///< in the file; -1: not recorded
-  std::int64_t bytes;       ///< that were moved; of requests that the kernel answers later: that were asked for
+  trace::StringId file;  ///< its path; kEmptyString: not recorded
+  std::int64_t offset;   ///< in the file; -1: not recorded
+  std::int64_t bytes;    ///< that were moved; of requests that the kernel answers later: that were asked for
   std::int64_t descriptor;  ///< -1: not recorded
   bool failed;
 };

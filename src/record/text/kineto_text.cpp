@@ -64,7 +64,8 @@ class Writer {
     const std::int64_t before = document_.written.events;
     text.events();
     if (document_.written.events == before || !told_pids_.insert(worker.pid()).second) return;
-    text.names(is_io(worker) ? command_of(worker) : "DataLoader worker " + std::to_string(worker.worker()), "CPU");
+    text.names(is_io(worker) ? command_of(worker) : "DataLoader worker " + std::to_string(worker.worker()),
+               "CPU");
   }
 
   static bool is_io(const Recording& recording) { return (recording.flags() & kIo) != 0; }
@@ -204,7 +205,7 @@ class Writer {
   ProcessText process_;
   std::vector<std::string_view> keys_;  // in order of their first value
   std::map<std::string_view, std::string_view> values_;
-  std::deque<std::string> renamed_;  // texts of workers
+  std::deque<std::string> renamed_;    // texts of workers
   std::set<std::uint32_t> told_pids_;  // processes whose name is written
 };
 

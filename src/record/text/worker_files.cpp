@@ -33,15 +33,19 @@ std::string_view time_in(std::string_view name) {
   return name.substr(name.rfind('-') + 1);
 }
 
-fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
 
 /// The I/O recordings among `names` that belong to the processes of `out` and of `recording`.
-void add_io(Workers& out, const fs::path& own, const std::vector<std::string>& names, const Recording& recording) {
+void add_io(Workers& out, const fs::path& own, const std::vector<std::string>& names,
+            const Recording& recording) {
   std::vector<RecordingFile> found;
   for (const std::string& name : names) {
     if (!is_io(name) || name == own.filename().string() || found.size() == kMax) continue;
     auto file = RecordingFile::open((folder_of(own) / name).string());
-    if (!file || (file->recording().flags() & kIo) == 0 || file->recording().host() != recording.host()) continue;
+    if (!file || (file->recording().flags() & kIo) == 0 || file->recording().host() != recording.host())
+      continue;
     found.push_back(std::move(*file));
   }
   const bool takes_all = (recording.flags() & kIo) != 0;

@@ -17,13 +17,13 @@ struct Workers {
   std::vector<std::string> notes() const;
 };
 
-/// The worker recordings beside `path` whose parent is the process of `recording`, sorted by name, then the I/O
-/// recordings of these processes and of those that they started. If `path` is an I/O recording itself, all others.
-/// Their times are on `recording`'s time line.
+/// The worker recordings beside `path` whose parent is the process of `recording`, sorted by name, then the
+/// I/O recordings of these processes and of those that they started. If `path` is an I/O recording itself,
+/// all others. Their times are on `recording`'s time line.
 Workers workers_of(const std::string& path, const Recording& recording);
 
-/// Whether the file is read with another one: a worker's recording, or one of I/O that is not the first of a folder
-/// without other recordings.
+/// Whether the file is read with another one: a worker's recording, or one of I/O that is not the first of a
+/// folder without other recordings.
 bool is_workers(const std::string& path);
 
 /// Whether the file is a later cycle of a profiler whose first file is beside it: run.2.stepscope beside
