@@ -75,12 +75,14 @@ enum class IoKind : std::uint8_t {
   X(printf, write) X(vprintf, write) X(__printf_chk, write) X(__vprintf_chk, write) X(puts, write)
 // clang-format on
 
+// NOLINTBEGIN(bugprone-reserved-identifier): libc's own names
 enum class IoFunction : std::uint8_t {
 #define STEPSCOPE_IO_ENUM(name, kind) name,
   STEPSCOPE_IO_FUNCTIONS(STEPSCOPE_IO_ENUM)
 #undef STEPSCOPE_IO_ENUM
       count_
 };
+// NOLINTEND(bugprone-reserved-identifier)
 
 inline constexpr std::uint32_t kIoFunctions = static_cast<std::uint32_t>(IoFunction::count_);
 static_assert(kIoFunctions <= 256);
