@@ -43,7 +43,7 @@ def main():
     parser.add_argument("causes", nargs="*", default=["healthy", *FIRST])
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--data", type=Path)
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     wrong = 0
     with tempfile.TemporaryDirectory() as temporary:
         data = options.data or Path(temporary) / "data"
