@@ -83,8 +83,9 @@ class Images(torch.utils.data.Dataset):
         for byte in image:
             out.append(byte)
         value = 0
-        for byte in image:
-            value = (value * 31 + byte) % 65521
+        for _ in range(4):
+            for byte in image:
+                value = (value * 31 + byte) % 65521
         return bytes(out)
 
     def smoothed(self, image: bytes) -> bytes:
