@@ -134,7 +134,7 @@ def main() -> None:
     if given.cause == "lock":
         loader = Threads(images, batch)
     else:
-        workers = {"no_workers": 0, "one_worker": 1, "healthy": 1, "cold_cache": 1}.get(given.cause, 2)
+        workers = {"no_workers": 0, "one_worker": 1, "healthy": 1, "cold_cache": 1, "slow_decode": 1}.get(given.cause, 2)
         loader = torch.utils.data.DataLoader(images, batch, shuffle=True, num_workers=workers,
                                              persistent_workers=workers > 0)
     log = open(given.data / "log.txt", "w")
