@@ -120,6 +120,13 @@ class Robust:
         assert done.returncode != 0 and "linked statically" in done.stderr, done
         assert self.traced([program, "many"])[0][0] == 0
 
+    def case_no_python(self):
+        work, _ = self.fresh()
+        (work / "file").write_text("text")
+        done = subprocess.run([self.collector.program, "record", "--io", "-o", self.made / "c", "--", "cat", str(work / "file")],
+                              capture_output=True, text=True)
+        assert done.returncode == 0 and "Calls by kind" in done.stdout and "What to change" not in done.stdout, done
+
     def case_sanitizers(self):
         for compiler in ("gcc", "clang-19"):
             for kind in ("address", "thread", "undefined"):
