@@ -87,17 +87,11 @@ auto about_paths(Call call, int directory, const char* name, int other_directory
   return result;
 }
 
-/// A call that makes a descriptor of a path. `descriptor_of(result)`: -1 after failure.
+// What is done for a traced file stands apart, so that the path of others saves no registers.
+
 template <class Next, class Descriptor>
-auto opening(IoFunction function, int directory, const char* name, int flags, Position position, Next next,
-             Descriptor descriptor_of) {
-  if (is_off()) return next();
-  const Named file = named(directory, name);
-  if (file.number == 0) {
-    const auto result = next();
-    ignored(descriptor_of(result));
-    return result;
-  }
+[[gnu::noinline]] auto opening_traced(IoFunction function, Named file, int flags, Position position,
+                                      Next next, Descriptor descriptor_of) {
   Call call{.function = function, .detail = static_cast<std::uint32_t>(flags), .is_long = flags != kNoFlags};
   const auto result = measured(call, next);
   call.descriptor = descriptor_of(result);
@@ -106,20 +100,35 @@ auto opening(IoFunction function, int directory, const char* name, int flags, Po
   return result;
 }
 
-/// A call that closes a descriptor. It is forgotten before: another thread may get the number at once.
+/// A call that makes a descriptor of a path. `descriptor_of(result)`: -1 after failure.
+template <class Next, class Descriptor>
+auto opening(IoFunction function, int directory, const char* name, int flags, Position position, Next next,
+             Descriptor descriptor_of) {
+  if (is_off()) return next();
+  const Named file = named(directory, name);
+  if (file.number != 0) return opening_traced(function, file, flags, position, next, descriptor_of);
+  const auto result = next();
+  ignored(descriptor_of(result));
+  return result;
+}
+
 template <class Next>
-auto closing(IoFunction function, int descriptor, Next next) {
-  File* file = traced(descriptor);
-  if (file == nullptr) {
-    closed(descriptor);
-    return next();
-  }
-  const Named gone = named(*file, descriptor);
+[[gnu::noinline]] auto closing_traced(IoFunction function, int descriptor, File& file, Next next) {
+  const Named gone = named(file, descriptor);
   closed(descriptor);
   Call call{.function = function, .descriptor = descriptor};
   const auto result = measured(call, next);
   if (gone.number != 0) tell(call, gone);
   return result;
+}
+
+/// A call that closes a descriptor. It is forgotten before: another thread may get the number at once.
+template <class Next>
+auto closing(IoFunction function, int descriptor, Next next) {
+  if (File* file = traced(descriptor); file != nullptr)
+    return closing_traced(function, descriptor, *file, next);
+  closed(descriptor);
+  return next();
 }
 
 /// Buffers of a vectored call.

@@ -49,7 +49,7 @@ mode_t mode_of(int flags, std::va_list more) { return has_mode(flags) ? va_arg(m
     const mode_t mode = mode_of(flags, more); \
     va_end(more); \
     return opening_file(IoFunction::name, AT_FDCWD, path, flags, \
-                        [&] { return NEXT(name)(path, flags, mode); }); \
+                        [=] { return NEXT(name)(path, flags, mode); }); \
   }
 OPEN(open)
 OPEN(open64)
@@ -61,7 +61,7 @@ OPEN(open64)
     const mode_t mode = mode_of(flags, more); \
     va_end(more); \
     return opening_file(IoFunction::name, directory, path, flags, \
-                        [&] { return NEXT(name)(directory, path, flags, mode); }); \
+                        [=] { return NEXT(name)(directory, path, flags, mode); }); \
   }
 OPENAT(openat)
 OPENAT(openat64)
@@ -90,7 +90,7 @@ OPENAT_2(__openat_2)
 OPENAT_2(__openat64_2)
 
 WRAP(int, close, int descriptor) {
-  return closing(IoFunction::close, descriptor, [&] { return NEXT(close)(descriptor); });
+  return closing(IoFunction::close, descriptor, [=] { return NEXT(close)(descriptor); });
 }
 
 namespace {

@@ -67,12 +67,27 @@ void index_rules() {
   }
 }
 
-/// Compares here: a call of memcmp costs more than the few bytes until the first difference.
+std::uint64_t word_at(const char* text) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, text, sizeof word);
+  return word;
+}
+
+/// Compares here: a call of memcmp costs more than the few words until the first difference.
+bool begins_with(const char* text, std::string_view prefix) {
+  const std::size_t size = prefix.size();
+  std::size_t at = 0;
+  for (; at + 8 <= size; at += 8)
+    if (word_at(text + at) != word_at(prefix.data() + at)) return false;
+  if (size >= 8) return word_at(text + size - 8) == word_at(prefix.data() + size - 8);
+  for (; at < size; ++at)
+    if (text[at] != prefix[at]) return false;
+  return true;
+}
+
 bool covers(std::string_view prefix, std::string_view path) {
-  if (path.size() < prefix.size()) return false;
-  for (std::size_t at = 1; at < prefix.size(); ++at)
-    if (path[at] != prefix[at]) return false;
-  return path.size() == prefix.size() || path[prefix.size()] == '/';
+  return path.size() >= prefix.size() && (path.size() == prefix.size() || path[prefix.size()] == '/') &&
+         begins_with(path.data(), prefix);
 }
 
 bool is_in_a_library(std::string_view path) {
@@ -164,14 +179,40 @@ std::uint32_t normalize(char* text, std::uint32_t length) {
   return out;
 }
 
+/// The bytes that are 0, as their highest bits.
+std::uint64_t zero_bytes(std::uint64_t word) {
+  constexpr std::uint64_t kLow = 0x7F7F'7F7F'7F7F'7F7F;
+  return ~(((word & kLow) + kLow) | word | kLow);
+}
+
+/// "//" or "/." among the 9 bytes from `text` on.
+bool has_suspect(const char* text) {
+  constexpr std::uint64_t kSlashes = 0x2F2F'2F2F'2F2F'2F2F, kLowestBits = 0x0101'0101'0101'0101;
+  static_assert('.' == 0x2E && '/' == 0x2F);  // so they differ in the lowest bit
+  return (zero_bytes(word_at(text) ^ kSlashes) & zero_bytes((word_at(text + 1) | kLowestBits) ^ kSlashes)) !=
+         0;
+}
+
+/// False for names that begin with a dot, which has_suspect() suspects.
+bool needs_normalizing(const char* path, std::size_t length) {
+  for (std::size_t at = 0; at < length; ++at) {
+    if (path[at] != '/') continue;
+    const char* part = path + at + 1;
+    if (*part == '.') part += part[1] == '.' ? 2 : 1;
+    if (*part == '/' || *part == '\0') return true;
+  }
+  return false;
+}
+
 /// The length of an absolute path that normalize() would leave as it is; 0: any other path.
 std::size_t length_if_clean(const char* path) {
   if (path[0] != '/') return 0;
-  std::size_t at = 1;
-  bool is_dirty = false;
-  for (char before = '/'; path[at] != '\0'; before = path[at++])
-    is_dirty |= before == '/' && (path[at] == '/' || path[at] == '.');
-  return is_dirty || path[at - 1] == '/' ? 0 : at;
+  const std::size_t length = std::strlen(path);
+  if (length < 8) return needs_normalizing(path, length) ? 0 : length;
+  bool is_suspect = path[length - 1] == '/';
+  for (std::size_t at = 0; at + 8 < length; at += 8) is_suspect |= has_suspect(path + at);
+  is_suspect |= has_suspect(path + length - 8);
+  return is_suspect && needs_normalizing(path, length) ? 0 : length;
 }
 
 /// The kernel answers bad addresses with EFAULT; the most common ones must not fault here.
@@ -207,9 +248,7 @@ Names* names_of(Thread& thread) {
 std::uint64_t hash_of(const char* text, std::uint32_t length) {
   std::uint64_t hash = length;
   for (; length >= 8; text += 8, length -= 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, text, 8);
-    hash = (hash ^ word) * 0x9FB21C651E98DF25ULL;
+    hash = (hash ^ word_at(text)) * 0x9FB21C651E98DF25ULL;
     hash ^= hash >> 32;
   }
   std::uint64_t word = 0;
