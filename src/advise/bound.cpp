@@ -37,6 +37,7 @@ constexpr std::array kPhrases = {
     CausePhrase{IdleCause::alloc, "while memory is allocated or freed"},
     CausePhrase{IdleCause::launch, "while the host launches kernels one by one"},
     CausePhrase{IdleCause::runtime, "while the host is in runtime calls"},
+    CausePhrase{IdleCause::io, "while the host reads or writes files"},
     CausePhrase{IdleCause::op, "while the host runs framework operators"},
     CausePhrase{IdleCause::python, "while the host runs Python"},
     CausePhrase{IdleCause::annotation, "while the host is in user ranges without recorded operators"},
@@ -183,6 +184,17 @@ std::string host_times(const Evidence& e) {
                      ns(e.step_length()));
 }
 
+std::string files_headline(const Evidence& e) {
+  const analyze::IoOverlap& all = *e.mine(e.reports().files.overlap, "I/O and compute").front();
+  const auto counted = [](std::int64_t number, report::Unit unit) {
+    return report::format_value(number, unit);
+  };
+  return fmt::format("File I/O takes {} of {} ({}): {} calls on {} files, {} read, {} written.", ns(all.io),
+                     ns(all.window), percent(report::ratio(all.io, all.window)),
+                     counted(all.calls, report::Unit::count), counted(all.files, report::Unit::count),
+                     counted(all.read, report::Unit::bytes), counted(all.written, report::Unit::bytes));
+}
+
 }  // namespace
 
 report::Proof evidence_of(Bound bound) {
@@ -195,6 +207,8 @@ report::Proof evidence_of(Bound bound) {
       return see::kernels("by total time");
     case Bound::memory:
       return see::memory_peak("who held memory at the peak");
+    case Bound::files:
+      return see::io("calls by kind");
     case Bound::host:
     case Bound::mixed:
       return see::idle("by cause");
@@ -207,6 +221,7 @@ Bound bound_of(const Evidence& e, const Permission& permission) {
   const std::int64_t events = e.fact(&Facts::kernels) + e.fact(&Facts::copies) + e.fact(&Facts::fills);
   if (!permission.rules) return Bound::unknown;
   if (e.snapshot_alone()) return Bound::memory;
+  if (e.files_alone()) return Bound::files;
   if (events == 0) return Bound::host_only;
   if (!permission.device) return Bound::unknown;
   if (events < kMinEvents || e.fact(&Facts::busy) < kMinWork) return Bound::too_little;
@@ -230,6 +245,7 @@ Outcome outcome_of(const Evidence& e, Bound bound, bool found, bool worth) {
   if (bound == Bound::too_little) return Outcome::no_step;
   if (worth || (bound == Bound::memory && found)) return Outcome::findings;
   if (bound == Bound::memory) return knows_history(e) ? Outcome::nothing : Outcome::cannot_tell;
+  if (bound == Bound::files) return found ? Outcome::findings : Outcome::cannot_tell;
   if (bound == Bound::unknown || bound == Bound::host_only) return Outcome::cannot_tell;
   const bool enough = e.fact(&Facts::complete_steps) >= kStepsToTrust ||
                       (e.fact(&Facts::complete_steps) <= 1 && e.window() >= kWindowToTrust);
@@ -311,6 +327,8 @@ std::string headline(const Evidence& e, Bound bound, const std::vector<Health>& 
              longest;
     case Bound::memory:
       return memory_headline(e);
+    case Bound::files:
+      return files_headline(e);
   }
   return "";
 }

@@ -123,6 +123,7 @@ std::vector<Claim> claims_of(const Evidence& evidence, Bound bound, const std::v
   for (const Rule& rule : rules()) {
     if (rule.needs_device && bound == Bound::unknown) continue;
     if (bound == Bound::memory && category_of(rule.id) != report::Category::memory) continue;
+    if (bound == Bound::files && rule.id != RuleId::I10) continue;
     auto claim = rule.find(evidence, bound);
     if (!claim) continue;
     claim->remedy = worded(evidence, claim->remedy);

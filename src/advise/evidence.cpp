@@ -78,6 +78,13 @@ bool Evidence::snapshot_alone() const {
          fact(&Facts::kernels) + fact(&Facts::copies) + fact(&Facts::fills) == 0;
 }
 
+bool Evidence::files_alone() const {
+  return element_of(reports_.files.overlap, rank_) != nullptr &&
+         element_of(reports_.files.fetching, rank_) == nullptr && fact(&Facts::ops) == 0 &&
+         fact(&Facts::complete_steps) == 0 &&
+         fact(&Facts::kernels) + fact(&Facts::copies) + fact(&Facts::fills) == 0;
+}
+
 analyze::LoaderKind Evidence::loader_kind() const {
   for (const analyze::Loader* own : mine(reports_.input_wait.loaders, "Loaders"))
     if (own->kind != analyze::LoaderKind::unknown) return own->kind;

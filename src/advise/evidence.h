@@ -64,6 +64,9 @@ struct SnapshotReports {
 
 /// What rules read of `io`; empty where no file I/O is recorded.
 struct FileReports {
+  std::vector<analyze::IoOverlap> overlap;
+  std::vector<analyze::IoOfKind> kinds;
+  std::vector<analyze::IoGroup> groups;
   std::vector<analyze::FetchIo> fetching;
   std::vector<analyze::SavedFile> saved;
   std::vector<analyze::FlushedFile> flushed;
@@ -159,6 +162,8 @@ class Evidence {
   bool without_accelerator() const;
   /// True if the rank has a memory snapshot and no events of ops or devices.
   bool snapshot_alone() const;
+  /// Calls of the file system are all that is known: no steps, fetches of batches, operators or device work.
+  bool files_alone() const;
   /// The kind of the rank's first loader that has a known kind.
   analyze::LoaderKind loader_kind() const;
   /// The machine's accelerator that the recorder watched and the program gives no work; "" if there is none.

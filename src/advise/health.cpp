@@ -274,6 +274,9 @@ std::optional<Health> doubtful_levels(const Evidence& e) {
              fault->remedy);
 }
 
+constexpr bool is_of_files(HealthId id) {
+  return id == HealthId::Q07 || id == HealthId::Q17 || id == HealthId::Q18;
+}
 constexpr bool is_of_snapshots(HealthId id) { return id >= HealthId::Q19 || id == HealthId::Q07; }
 
 constexpr HealthRule kHealthRules[] = {
@@ -316,9 +319,10 @@ double recording_share(const Evidence& e) {
 
 std::vector<Health> check_health(const Evidence& evidence) {
   std::vector<Health> rows;
-  const bool snapshot_alone = evidence.snapshot_alone();
+  const bool snapshot_alone = evidence.snapshot_alone(), files_alone = evidence.files_alone();
   for (const HealthRule& rule : health_rules()) {
     if (snapshot_alone && !is_of_snapshots(rule.id)) continue;
+    if (files_alone && !is_of_files(rule.id)) continue;
     if (auto health = rule.check(evidence)) rows.push_back(std::move(*health));
   }
   const auto copy =

@@ -99,7 +99,9 @@ std::string_view id_to_explain(const report::Verdict& verdict) {
 report::Page first_screen(const trace::Trace& trace, report::Verdict verdict,
                           const std::vector<analyze::StepTime>& steps, const PageOptions& options) {
   report::Page page{title_of(trace), {as_report(verdict)}, {}};
-  add_whole(page, steps);
+  const bool files_alone = std::all_of(verdict.ranks.begin(), verdict.ranks.end(),
+                                       [](const auto& rank) { return rank.bound == report::Bound::files; });
+  add_whole(page, files_alone ? std::vector<analyze::StepTime>{} : steps);
   const std::string traces = traces_of(options.paths);
   for (const std::string_view name : analyses_to_see(verdict, trace.snapshots_alone()))
     page.next.push_back(fmt::format("stepscope show {} {}", name, traces));

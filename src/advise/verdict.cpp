@@ -65,7 +65,7 @@ Reports gather(const analyze::Derived& derived, unsigned threads) {
   answer(reports.input_wait, analyze::input_wait_of);
   answer(reports.files, [](const analyze::Derived& of) {
     const analyze::Io& io = analyze::io_answer(of);
-    return FileReports{io.fetching, io.saved, io.flushed};
+    return FileReports{io.overlap, io.kinds, io.groups, io.fetching, io.saved, io.flushed};
   });
   if (std::any_of(ranks.begin(), ranks.end(), has_no_device_work)) {
     answer(reports.operators, [](const analyze::Derived& of) { return analyze::operators_of(of); });
@@ -222,9 +222,10 @@ JudgedRank judged_rank(const analyze::Derived& derived, const Reports& reports, 
 report::Verdict verdict(std::vector<JudgedRank> ranks, bool several, std::vector<std::string> notes) {
   report::Verdict verdict{several, {}, {}, {}, std::move(notes)};
   std::vector<Ranked> findings;
-  std::set<std::int64_t> with_steps, of_memory;
+  std::set<std::int64_t> with_steps, without_time;
   for (JudgedRank& of : ranks) {
-    if (of.verdict.bound == Bound::memory) of_memory.insert(of.verdict.rank);
+    if (of.verdict.bound == Bound::memory || of.verdict.bound == Bound::files)
+      without_time.insert(of.verdict.rank);
     if (of.verdict.steps > 0) with_steps.insert(of.verdict.rank);
     verdict.ranks.push_back(std::move(of.verdict));
     std::move(of.health.begin(), of.health.end(), std::back_inserter(verdict.health));
@@ -233,9 +234,9 @@ report::Verdict verdict(std::vector<JudgedRank> ranks, bool several, std::vector
   if (!ranks.empty()) cap_by_job(findings, ranks.front().job->stragglers);
   put_in_order(findings);
   for (Ranked& f : findings) {
-    const bool per_step = with_steps.contains(f.claim.rank), memory = of_memory.contains(f.claim.rank);
+    const bool per_step = with_steps.contains(f.claim.rank), timeless = without_time.contains(f.claim.rank);
     report::Finding& finding = verdict.findings.emplace_back(said(std::move(f), per_step));
-    if (memory && finding.when == report::When::fact) finding.when = report::When::now;
+    if (timeless && finding.when == report::When::fact) finding.when = report::When::now;
   }
   return verdict;
 }

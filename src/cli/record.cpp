@@ -12,11 +12,9 @@
 #include <filesystem>
 #include <optional>
 
-#include "analyze/list.h"
 #include "cli/exit.h"
 #include "cli/present.h"
 #include "cli/record_io.h"
-#include "record/recording_file.h"
 #include "record/text/worker_files.h"
 #include "report/utf8.h"
 
@@ -68,22 +66,6 @@ std::vector<std::string> recordings_in(const fs::path& folder) {
       paths.push_back(entry.path().string());
   std::sort(paths.begin(), paths.end());
   return paths;
-}
-
-/// Whether there is nothing but I/O: no process imported PyTorch. There is no step then to report on.
-bool is_io_alone(const std::vector<std::string>& recordings) {
-  if (recordings.size() != 1) return false;
-  const auto file = record::RecordingFile::open(recordings.front());
-  return file && (file->recording().flags() & record::kIo) != 0;
-}
-
-int show_io(const Call& call, std::vector<std::string> recordings) {
-  Call show;
-  show.command = find_command("show");
-  show.analysis = &analyze::analysis_of(analyze::io_about);
-  show.environment = call.environment;
-  show.words = std::move(recordings);
-  return show.command->run(show);
 }
 
 }  // namespace
@@ -165,8 +147,7 @@ int run_record(const Call& call) {
           "--steps. Python's options -I, -E and -S prevent recording.");
     return ended->code != 0 ? ended->code : kFailed;
   }
-  const int reported =
-      is_io_alone(recordings) ? show_io(call, std::move(recordings)) : report_on(call, std::move(recordings));
+  const int reported = report_on(call, std::move(recordings));
   say_where(*folder);
   return ended->code != 0 ? ended->code : reported;
 }

@@ -220,6 +220,7 @@ Sum together(const Verdict& verdict) {
 
 std::vector<std::string> facts_of(const RankVerdict& rank) {
   if (rank.bound == Bound::memory) return {"a memory snapshot"};
+  if (rank.bound == Bound::files) return {"file I/O alone"};
   if (rank.steps == 0) return {"no step marks"};
   const std::string length = format_value(rank.step, Unit::ns);
   return {format_value(rank.steps, Unit::count) + (rank.steps == 1 ? " step" : " steps") +

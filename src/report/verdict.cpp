@@ -86,7 +86,8 @@ std::string_view name_of(Bound bound) {
                                          "communication-bound",
                                          "device-bound",
                                          "mixed",
-                                         "memory"};
+                                         "memory",
+                                         "file I/O"};
   return kNames[static_cast<std::size_t>(bound)];
 }
 

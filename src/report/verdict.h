@@ -22,6 +22,7 @@ enum class Bound : std::uint8_t {
   device,         ///< the device is the limit
   mixed,          ///< none of these alone
   memory,         ///< a memory snapshot alone: what fills the memory, not what takes time
+  files,          ///< calls of the file system alone, without steps, operators and device work
 };
 std::string_view name_of(Bound bound);
 

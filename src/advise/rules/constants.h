@@ -269,14 +269,15 @@ namespace stepscope::advise {
   X(double, kSavesLater, 2, "times what a change saves now: a change that saves more after the others is placed after them", "chosen") \
   X(double, kNearLimit, 0.9, "of the step: host work that limits it, or nearly does", "chosen") \
   X(double, kMaxUnlinked, 0.10, "of the window's device events: without a recorded launch; above it, no replay", "chosen: such work cannot move") \
-  X(double, kIoShare, 0.25, "of the fetches of batches: file I/O that may explain them", "chosen: Python spends as much around each call on small files") \
+  X(double, kIoShare, 0.25, "of the fetches of batches, or of a recording of I/O alone: file I/O that may explain them", "chosen: Python spends as much around each call on small files") \
   X(double, kReadyBatches, 0.8, "of the batches: fetched before the program asks, so that workers are not late", "chosen") \
-  X(double, kMostOfIo, 0.5, "of the I/O of fetches: one cause", "a majority") \
+  X(double, kMostOfIo, 0.5, "of the I/O: one cause", "a majority") \
   X(double, kStoredReads, 0.01, "of the reads: longer than the page cache takes", "0.001 where a busy machine interrupts reads; readahead lets 0.03 of small reads wait") \
-  X(double, kMuchOfIo, 0.4, "of the I/O of fetches: stat, directories and names", "chosen") \
+  X(double, kMuchOfIo, 0.4, "of the I/O: stat, directories and names", "chosen") \
   X(double, kNeverTwo, 0.98, "of the calls' time, during which no second call of the fetch is open: a lock", "threads without a lock overlap by chance") \
-  X(std::int64_t, kManyFiles, 64, "opens or reads per batch: many", "chosen: two per sample of a usual batch") \
+  X(std::int64_t, kManyFiles, 64, "opens or reads per batch, or of a recording of I/O alone: many", "chosen: two per sample of a usual batch") \
   X(std::int64_t, kTinyFile, 16'384, "bytes read per file that is opened: tiny", "chosen: opening and closing take longer than reading") \
+  X(double, kReadAgain, 2, "bytes read, by the bytes of the files that were read: the same is read again", "chosen") \
   X(std::int64_t, kTinyRead, 4'096, "bytes per read: tiny", "a page") \
   X(double, kSavingShare, 0.03, "of the window: writing files on the main thread", "as kBurstShare") \
   X(double, kSavingLeast, 0.5, "of that time: saved at least by writing in the background", "chosen: the state is still copied, and writing shares the cores") \

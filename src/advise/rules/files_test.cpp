@@ -106,5 +106,53 @@ TEST(FileRules, SilentWhereNothingIsSlow) {
   for (const char* id : {"I01", "I02", "I08", "I09"}) EXPECT_FALSE(advice.has(id)) << id;
 }
 
+/// A program of which nothing but its file I/O is recorded.
+Advice calls_alone(const std::function<void(Loop&)>& calls) {
+  Loop loop;
+  calls(loop);
+  return Advice("", loop.text());
+}
+
+// 400 calls of 50 µs, each followed by 5 µs.
+TEST(FileRules, CallsAboutNamesAlone) {
+  const Advice advice = calls_alone([](Loop& l) {
+    for (int i = 0; i < 400; ++i) l.range("posix_call", "stat64", 50, file(i)).pass(5);
+    l.range("posix_call", "stat64", 50, file(1));
+  });
+  EXPECT_TRUE(says(
+      advice, "I10",
+      "20.1 ms of 22.1 ms are file I/O: 401 calls about names (stat, directories) take 100 % of it; most on "
+      "/data/#/*.img"))
+      << advice.cell("I10", "title");
+  EXPECT_FALSE(advice.has("H16"));
+}
+
+TEST(FileRules, OneFileThatIsReadAgainAlone) {
+  const Advice advice = calls_alone([](Loop& l) {
+    for (int i = 0; i < 6; ++i)
+      l.range("posix_call", "pread64", 20,
+              R"("fname": "/data/a", "fd": 3, "offset": 0, "size": 100000, "ret": 100000)");
+  });
+  EXPECT_TRUE(says(advice, "I10", "586 KiB are read from 97.7 KiB of files: each byte 6.0 times"))
+      << advice.cell("I10", "title");
+}
+
+TEST(FileRules, WaitsForTheDiskAlone) {
+  const Advice advice = calls_alone([](Loop& l) {
+    const std::string of = R"("fname": "/out/log.txt", "fd": 5, )";
+    for (int i = 0; i < 3; ++i)
+      l.range("posix_call", "write", 10, of + R"("ret": 40)")
+          .range("posix_call", "fsync", 490, of + R"("ret": 0)");
+  });
+  EXPECT_TRUE(says(advice, "I10", "3 waits for the disk (fsync, fflush) take 98.0 % of it, 490 µs each"))
+      << advice.cell("I10", "title");
+}
+
+TEST(FileRules, SilentWhereFilesTakeLittle) {
+  EXPECT_FALSE(calls_alone([](Loop& l) {
+                 for (int i = 0; i < 10; ++i) l.range("posix_call", "read", 20, file(1, 100)).pass(80);
+               }).has("I10"));
+}
+
 }  // namespace
 }  // namespace stepscope::advise

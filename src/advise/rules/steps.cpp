@@ -127,7 +127,8 @@ std::vector<Scale> without_named(const std::vector<Place>& pauses) {
   std::vector<Scale> ranges;
   std::int64_t named = 0;
   for (const Place& pause : pauses) {
-    if (pause.place.empty() || (pause.cause != IdleCause::python && pause.cause != IdleCause::annotation))
+    if (pause.place.empty() || (pause.cause != IdleCause::python && pause.cause != IdleCause::annotation &&
+                                pause.cause != IdleCause::io))
       continue;
     ranges.push_back(scale_of(Scale::What::quiet, pause.place, 0));
     report::add_to(named, pause.time);
@@ -149,7 +150,8 @@ std::optional<Claim> pause_between_steps(const Evidence& e, Bound bound) {
       std::max(kLongPause, static_cast<std::int64_t>(kLongPauseShare * static_cast<double>(e.step_length())));
   const std::vector<Place> pauses = places_of(e, [&](const Place& p) {
     const bool host = p.cause == IdleCause::python || p.cause == IdleCause::annotation ||
-                      p.cause == IdleCause::untraced || (p.cause == IdleCause::op && !host_only);
+                      p.cause == IdleCause::io || p.cause == IdleCause::untraced ||
+                      (p.cause == IdleCause::op && !host_only);
     const bool regular = host_only && p.cause == IdleCause::python && p.count >= e.steps();
     return host && !is_profiler(p) && p.place != "Python GC" &&
            ((p.longest >= least && !regular) || (p.between_steps() && !is_loop_work(p)));
@@ -173,6 +175,7 @@ std::optional<Claim> pause_between_steps(const Evidence& e, Bound bound) {
                               known != nullptr              ? known->what
                               : most.place.empty()          ? "nothing is recorded there"
                               : most.cause == IdleCause::op ? "the host runs operators"
+                              : most.cause == IdleCause::io ? "the host reads or writes files"
                                                             : "the host is",
                               where));
   save(f, cost / e.steps(), kBorderPessimism, host_only ? kSlowedToo : 1);
@@ -280,7 +283,7 @@ it; from nothing, as the file does not say what uses the CPU.
 
 Silent on: one slow operator; kernels that slow down as well (clock); steps that are not longer.)"},
     {RuleId::H07, "the device idles between steps", true, pause_between_steps,
-     R"(Looks at: *Idle time by place* of `idle`, causes `python`, `annotation`, `untraced` and `op`. Counts
+     R"(Looks at: *Idle time by place* of `idle`, causes `python`, `annotation`, `io`, `untraced` and `op`. Counts
 places `between steps` that are in no range of the loop itself (optimizer, forward, backward, loader), and
 places anywhere with one pause of at least kLongPause and kLongPauseShare of a step. Fires when such pauses
 hold at least kBorderShare of the window and two or more steps are complete. The code that runs at that time

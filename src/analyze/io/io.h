@@ -17,8 +17,10 @@ struct IoOverlap {
   std::int64_t calls = 0, processes = 0, files = 0;
   std::int64_t read = 0, written = 0;  ///< bytes
   std::int64_t window = 0;
-  std::int64_t io = 0;       ///< at least one call is open
-  std::int64_t main_io = 0;  ///< at least one call of the main process is open
+  std::int64_t io = 0;                         ///< at least one call is open
+  std::int64_t main_io = 0;                    ///< at least one call of the main process is open
+  std::int64_t stored_time = 0;                ///< sum of the reads that the page cache did not answer
+  std::int64_t placed_read = 0, distinct = 0;  ///< bytes read where offsets are recorded; each byte once
   std::int64_t compute = report::kNoInt;
   std::int64_t both = report::kNoInt;          ///< I/O that compute hides
   std::int64_t exposed_io = report::kNoInt;    ///< I/O without compute

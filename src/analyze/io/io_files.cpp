@@ -163,7 +163,14 @@ void add_io_files(Io& of, const trace::Trace& trace, const trace::Rank& rank, co
   });
   Files files(trace, rank);
   for (const std::uint32_t i : by_start) files.add(io.calls[i]);
-  for (IoFile& file : files.all()) of.files.push_back(std::move(file));
+  IoOverlap& all = of.overlap.back();  // this rank's
+  for (IoFile& file : files.all()) {
+    if (file.distinct != report::kNoInt) {
+      add_to(all.placed_read, file.read);
+      add_to(all.distinct, file.distinct);
+    }
+    of.files.push_back(std::move(file));
+  }
   add_groups(of, trace, rank, io);
 }
 

@@ -104,6 +104,8 @@ void add_io_overlap(Io& of, const trace::Rank& rank, const RankIo& io) {
     processes.insert(rank.tracks[rank.events.track[call.row]].pid);
     if (call.file != trace::kEmptyString) files.insert(call.file);
     add_bytes(call, out.read, out.written);
+    const std::int64_t length = rank.events.duration(call.row);
+    if (call.kind == IoKind::read && is_from_storage(length, call.bytes)) add_to(out.stored_time, length);
   }
   out.processes = std::ssize(processes);
   out.files = std::ssize(files);

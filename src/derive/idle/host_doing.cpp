@@ -96,7 +96,8 @@ std::size_t CauseOfName::operator()(trace::StringId name, Kind kind) {
   if (known == kNotAsked) known = meaning_of_name(trace_.text(name));
   if (kind == Kind::runtime) return known >= kNamed ? static_cast<std::size_t>(IdleCause::runtime) : known;
   if (known == kStepMark) return kIdleCauses;
-  return static_cast<std::size_t>(kind == Kind::op       ? IdleCause::op
+  return static_cast<std::size_t>(kind == Kind::io       ? IdleCause::io
+                                  : kind == Kind::op     ? IdleCause::op
                                   : kind == Kind::python ? IdleCause::python
                                                          : IdleCause::annotation);
 }

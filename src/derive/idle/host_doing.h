@@ -11,9 +11,9 @@
 namespace stepscope::derive {
 
 /// Causes that a thread's own ranges determine, in order of precedence.
-inline constexpr std::array kHostCauses = {IdleCause::sync,      IdleCause::alloc, IdleCause::launch,
-                                           IdleCause::runtime,   IdleCause::op,    IdleCause::python,
-                                           IdleCause::annotation};
+inline constexpr std::array kHostCauses = {IdleCause::sync,    IdleCause::alloc,     IdleCause::launch,
+                                           IdleCause::runtime, IdleCause::io,        IdleCause::op,
+                                           IdleCause::python,  IdleCause::annotation};
 
 struct Labelled {
   timeline::Interval span;

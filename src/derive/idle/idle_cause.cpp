@@ -150,10 +150,11 @@ class GapWalk {
   void label(const Column<Labelled>& labels, Interval span) {
     walk(labels, span, [&](Interval part, IdleCause cause) { add(part, cause); });
   }
-  /// Data loading after a blocking call stays `input`; all other time until the launch is `refill`.
+  /// Data loading and file I/O after a blocking call stay what they are; all other time until the launch is
+  /// `refill`.
   void split_refill(const Column<Labelled>& labels, Interval span) {
     walk(labels, span, [&](Interval part, IdleCause cause) {
-      add(part, cause == IdleCause::input ? cause : IdleCause::refill);
+      add(part, cause == IdleCause::input || cause == IdleCause::io ? cause : IdleCause::refill);
     });
   }
 
@@ -208,9 +209,9 @@ std::map<TrackId, Doing> what_threads_did(const trace::Trace& trace, const Rank&
 }  // namespace
 
 std::string_view name_of(IdleCause cause) {
-  constexpr std::string_view kNames[kIdleCauses] = {"input",      "sync",     "refill", "alloc",
-                                                    "launch",     "runtime",  "op",     "python",
-                                                    "annotation", "untraced", "pending"};
+  constexpr std::string_view kNames[kIdleCauses] = {"input",  "sync",       "refill",   "alloc",
+                                                    "launch", "runtime",    "io",       "op",
+                                                    "python", "annotation", "untraced", "pending"};
   return kNames[static_cast<std::size_t>(cause)];
 }
 
@@ -222,6 +223,7 @@ std::string_view meaning_of(IdleCause cause) {
       "the host was allocating or freeing device or pinned memory",
       "the host was inside launch calls",
       "the host was inside other runtime calls",
+      "the host was reading or writing files",
       "the host was running framework operators",
       "the host was running Python",
       "the host was inside a user range with nothing else recorded",

@@ -19,13 +19,14 @@ enum class IdleCause : std::uint8_t {
   alloc,       ///< inside a device or pinned-memory (de)allocation
   launch,      ///< inside launch calls
   runtime,     ///< inside other runtime calls
+  io,          ///< inside a call of the file system
   op,          ///< framework operators were running on the host
   python,      ///< only Python was running
   annotation,  ///< inside a user range with nothing else recorded
   untraced,    ///< nothing is recorded on any launching thread
   pending,     ///< launched, not started: launch latency, another stream, or missing records
 };
-inline constexpr std::size_t kIdleCauses = 11;
+inline constexpr std::size_t kIdleCauses = 12;
 
 std::string_view name_of(IdleCause cause);
 /// One clause for people, e.g. "the data loader was waited for".

@@ -32,6 +32,21 @@ std::vector<std::string> pieces_of(const trace::Trace& trace, timeline::Interval
   return out;
 }
 
+// File I/O after a blocking call is not the refill's.
+TEST(IdleCause, FileCallsAreTold) {
+  auto trace = test::open_text(R"([
+    {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":0,"dur":1,"args":{"correlation":1}},
+    {"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":9,"args":{"correlation":1}},
+    {"ph":"X","cat":"cuda_runtime","name":"cudaDeviceSynchronize","pid":1,"tid":1,"ts":5,"dur":7},
+    {"ph":"X","cat":"posix_call","name":"write","pid":1,"tid":1,"ts":15,"dur":15,"args":{"fname":"/a"}},
+    {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":40,"dur":1,"args":{"correlation":2}},
+    {"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":45,"dur":5,"args":{"correlation":2}}])");
+  ASSERT_TRUE(trace.ok());
+  EXPECT_EQ(
+      pieces_of(*trace, {1'000, 50'000}),
+      (std::vector<std::string>{"sync 10-12", "refill 12-15", "io 15-30", "refill 30-40", "pending 40-45"}));
+}
+
 // The gap of the last of twenty threads: from 1930, when the nineteenth kernel ends, to 2020.
 TEST(IdleCause, OfEveryLaunchingThread) {
   EXPECT_EQ(pieces_of(taking_turns(20, 1), {1'930'000, 2'030'000}),

@@ -10,8 +10,8 @@ using timeline::MeasuredSet;
 
 StepPart part_of(IdleCause cause) {
   using enum StepPart;
-  constexpr StepPart kParts[kIdleCauses] = {input, sync,   host,   alloc,  host,   host,
-                                            host,  python, python, python, pending};
+  constexpr StepPart kParts[kIdleCauses] = {input, sync, host,   alloc,  host,   host,
+                                            host,  host, python, python, python, pending};
   return kParts[static_cast<std::size_t>(cause)];
 }
 

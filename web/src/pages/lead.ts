@@ -226,7 +226,7 @@ const callTree: Sentence = (report) => {
 
 const CAUSES: Record<string, string> = {
   input: 'waiting for data', sync: 'blocking calls', refill: 'refilling the queue after a blocking call', alloc: 'allocating memory', launch: 'launch calls',
-  runtime: 'runtime calls', op: 'operators on the host', python: 'Python', annotation: 'the program\'s own ranges', pending: 'launched work that has not begun',
+  runtime: 'runtime calls', io: 'file I/O', op: 'operators on the host', python: 'Python', annotation: 'the program\'s own ranges', pending: 'launched work that has not begun',
   untraced: 'host time that nothing covers',
 };
 

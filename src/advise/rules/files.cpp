@@ -1,0 +1,158 @@
+// Rule of file I/O (I10), for recordings that have nothing else: what its time goes to.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "advise/rules/constants.h"
+#include "advise/rules/families.h"
+#include "advise/say.h"
+#include "advise/see.h"
+#include "report/statistics.h"
+
+namespace stepscope::advise {
+namespace {
+
+using analyze::IoOfKind;
+using derive::IoKind;
+
+std::string counted(std::int64_t number) { return report::format_value(number, report::Unit::count); }
+std::string sized(std::int64_t number) { return report::format_value(number, report::Unit::bytes); }
+
+/// Sums over some kinds of calls. `time`: ns, also where calls overlap.
+struct Sum {
+  std::int64_t calls = 0, time = 0, bytes = 0;
+};
+
+struct Told {
+  std::string what, remedy;
+};
+
+class FileTime {
+ public:
+  explicit FileTime(const Evidence& e)
+      : kinds_(e.mine(e.reports().files.kinds, "Calls by kind")),
+        groups_(e.mine(e.reports().files.groups, "Groups of files")),
+        of_(*e.mine(e.reports().files.overlap, "I/O and compute").front()),
+        all_(sum([](IoKind) { return true; })),
+        reads_(sum([](IoKind kind) { return kind == IoKind::read; })) {}
+
+  Told told() const {
+    const Sum syncs = sum([](IoKind kind) { return kind == IoKind::sync; });
+    if (takes(syncs.time, kMostOfIo))
+      return {fmt::format("{} waits for the disk (fsync, fflush) take {} of it, {} each",
+                          counted(syncs.calls), share(syncs.time), ns(report::mean(syncs.time, syncs.calls))),
+              "Wait less often: one fsync after all writes of a checkpoint or of many records, or on another "
+              "thread."};
+    if (takes(of_.stored_time, kMostOfIo))
+      return {
+          fmt::format("{} of it are reads that the page cache does not have, at {}", share(of_.stored_time),
+                      rate(reads_)),
+          fmt::format("Read {} ahead, in large pieces and in file order, with several threads or workers; "
+                      "or copy it to a fast local disk first.",
+                      group())};
+    const Sum opens = sum([](IoKind kind) { return kind == IoKind::open; });
+    const Sum handling = sum(
+        [](IoKind kind) { return kind == IoKind::open || kind == IoKind::close || kind == IoKind::read; });
+    if (opens.calls >= kManyFiles && reads_.bytes > 0 &&
+        report::mean(reads_.bytes, opens.calls) < kTinyFile && takes(handling.time, kMostOfIo))
+      return {fmt::format("{} files are opened, and {} read of each", counted(opens.calls),
+                          sized(report::mean(reads_.bytes, opens.calls))),
+              fmt::format("Pack {} into few large files: opening and closing take longer than reading, on "
+                          "network file systems a round trip each.",
+                          group())};
+    const Sum asks = sum([](IoKind kind) {
+      return derive::is_metadata(kind) && kind != IoKind::open && kind != IoKind::close;
+    });
+    if (takes(asks.time, kMuchOfIo))
+      return {
+          fmt::format("{} calls about names (stat, directories) take {} of it", counted(asks.calls),
+                      share(asks.time)),
+          fmt::format("List {} once and keep names and sizes: os.scandir gives both in one pass.", group())};
+    return moving();
+  }
+
+ private:
+  template <class Take>
+  Sum sum(Take take) const {
+    Sum all;
+    for (const IoOfKind* of : kinds_) {
+      if (!take(of->kind)) continue;
+      all.calls += of->calls;
+      report::add_to(all.time, of->time);
+      report::add_to(all.bytes, of->bytes);
+    }
+    return all;
+  }
+
+  Told moving() const {
+    const Sum writes = sum([](IoKind kind) { return kind == IoKind::write; });
+    for (const auto& [sum, name] : {std::pair{reads_, "reads"}, std::pair{writes, "writes"}})
+      if (sum.calls >= kManyFiles && report::mean(sum.bytes, sum.calls) < kTinyRead &&
+          takes(sum.time, kMuchOfIo))
+        return {fmt::format("{} {} of {} on average take {} of it", counted(sum.calls), name,
+                            sized(report::mean(sum.bytes, sum.calls)), share(sum.time)),
+                fmt::format("Move {} in larger pieces: a larger buffering= of open(), setvbuf in C, whole "
+                            "records at once.",
+                            group())};
+    if (of_.distinct > 0 && report::ratio(of_.placed_read, of_.distinct) >= kReadAgain &&
+        takes(reads_.time, kMuchOfIo))
+      return {fmt::format("{} are read from {} of files: each byte {:.1f} times", sized(of_.placed_read),
+                          sized(of_.distinct), report::ratio(of_.placed_read, of_.distinct)),
+              fmt::format("Keep what was read of {} in memory, or share it among processes (np.memmap).",
+                          group())};
+    const IoOfKind& most = *kinds_.front();
+    return {fmt::format("{} of it are calls of kind {}{}", share(most.time), derive::name_of(most.kind),
+                        most.bytes > 0 ? ", at " + rate({most.calls, most.time, most.bytes}) : ""),
+            "Do it beside the computation: read ahead, or write on another thread."};
+  }
+
+  bool takes(std::int64_t time, double part) const {
+    return static_cast<double>(time) >= part * static_cast<double>(all_.time);
+  }
+  std::string share(std::int64_t time) const { return percent(report::ratio(time, all_.time)); }
+  std::string group() const { return groups_.empty() ? "the files" : groups_.front()->group; }
+  static std::string rate(const Sum& of) {
+    return report::format_value(
+        static_cast<double>(of.bytes) * 1e9 / static_cast<double>(std::max<std::int64_t>(1, of.time)),
+        report::Unit::bytes_per_s);
+  }
+
+  std::vector<const IoOfKind*> kinds_;           ///< most time first
+  std::vector<const analyze::IoGroup*> groups_;  ///< most time first
+  const analyze::IoOverlap& of_;
+  Sum all_, reads_;
+};
+
+std::optional<Claim> file_time(const Evidence& e, Bound bound) {
+  if (bound != Bound::files) return std::nullopt;
+  const analyze::IoOverlap& all = *e.mine(e.reports().files.overlap, "I/O and compute").front();
+  if (report::ratio(all.io, all.window) < kIoShare) return std::nullopt;
+  const auto groups = e.mine(e.reports().files.groups, "Groups of files");
+  const Told told = FileTime(e).told();
+  Claim f = claim(e, RuleId::I10,
+                  fmt::format("{} of {} are file I/O: {}{}", ns(all.io), ns(all.window), told.what,
+                              groups.empty() ? "" : "; most on " + groups.front()->group));
+  f.confidence = Confidence::high;
+  f.because = "the calls and their times are recorded";
+  f.evidence = {see::io("calls by kind, groups of files")};
+  f.remedy = told.remedy;
+  f.verify = "The time of these calls in `stepscope show io` falls.";
+  f.effort = Effort::code;
+  return f;
+}
+
+constexpr Rule kFileRules[] = {
+    {RuleId::I10, "a recording of file I/O alone: what its time goes to", false, file_time,
+     R"(Looks at: `io`, in recordings without steps, operators and device work. Fires if calls are open for kIoShare of the
+recording. Names the first that holds: waits for the disk (kMostOfIo of the calls' time); reads that the page cache does not have (kMostOfIo);
+kManyFiles files of which less than kTinyFile are read each; calls about names (kMuchOfIo); kManyFiles reads or writes below kTinyRead;
+bytes that are read kReadAgain times; else the kind of calls with most time.
+
+Saving: none is estimated: what the program computes is not recorded.)"},
+};
+
+}  // namespace
+
+std::span<const Rule> file_rules() { return kFileRules; }
+
+}  // namespace stepscope::advise
