@@ -5,7 +5,6 @@
 #include <unordered_map>
 
 #include "analyze/io/io.h"
-#include "derive/flow_events.h"
 #include "derive/idle/loading.h"
 #include "report/statistics.h"
 
@@ -17,32 +16,7 @@ using report::kNoInt;
 using timeline::Interval;
 using timeline::IntervalSet;
 using timeline::MeasuredSet;
-using trace::kNoRow;
 using trace::Row;
-
-constexpr std::string_view kFetch = "DataLoader.fetch";
-
-/// The fetch of a batch by the wait that took it.
-std::map<Row, Row> fetches_of(const trace::Trace& trace, const trace::Rank& rank,
-                              const std::vector<Row>& waits) {
-  const trace::EventTable& e = rank.events;
-  const derive::FlowEvents flows = derive::flow_events(rank);
-  const std::set<Row> waiting(waits.begin(), waits.end());
-  const auto above = [&](Row row, auto is) {
-    while (row != kNoRow && !is(row)) row = e.parent[row];
-    return row;
-  };
-  std::map<Row, Row> fetches;
-  for (std::size_t flow = 0; flow < flows.from.size(); ++flow) {
-    if (flows.from[flow] == kNoRow || flows.to[flow] == kNoRow) continue;
-    const Row wait = above(flows.to[flow], [&](Row row) { return waiting.contains(row); });
-    const Row fetch = above(flows.from[flow], [&](Row row) { return trace.text(e.name[row]) == kFetch; });
-    if (wait != kNoRow && fetch != kNoRow &&
-        rank.tracks[e.track[wait]].pid != rank.tracks[e.track[fetch]].pid)
-      fetches[wait] = fetch;
-  }
-  return fetches;
-}
 
 /// Calls by process, in order of begin.
 class ByProcess {
@@ -146,7 +120,7 @@ void add_late_batches(Io& of, const Derived& derived, const trace::Rank& rank, c
   const trace::EventTable& e = rank.events;
   const std::vector<Row> waits = derive::loading_rows(trace, rank);
   if (waits.empty()) return;
-  const std::map<Row, Row> fetches = fetches_of(trace, rank, waits);
+  const std::map<Row, Row> fetches = derive::batch_fetches(trace, rank, waits);
   const ByProcess calls(rank, io);
   const MeasuredSet busy(io.has_device ? io.compute : IntervalSet{});
   const std::int64_t origin = origin_of(rank);

@@ -180,6 +180,24 @@ const report::Sheet<LoaderWait> kWaitSheet{
      {"length", &LoaderWait::length, Unit::ns},
      {"exposed", &LoaderWait::exposed, Unit::ns}}};
 
+const report::Sheet<BatchStages> kBatchSheet{
+    "Batches of workers",
+    Shape::table,
+    {report::rank_field<BatchStages>(&BatchStages::rank),
+     {"start", &BatchStages::start, Unit::ns, Tag::of_one_run},
+     {"step", +[](const BatchStages& b) { return b.step == kNoInt ? "" : std::to_string(b.step); }},
+     {"worker", &BatchStages::worker},
+     {"load", &BatchStages::load, Unit::ns},
+     {"queued", &BatchStages::queued, Unit::ns},
+     {"late", &BatchStages::late, Unit::ns},
+     {"hand_over", &BatchStages::hand_over, Unit::ns}}};
+
+const report::Sheet<BatchesReady> kReadySheet{"Batches ready over time",
+                                              Shape::curve,
+                                              {report::rank_field<BatchesReady>(&BatchesReady::rank),
+                                               {"time", &BatchesReady::time, Unit::ns, Tag::of_one_run},
+                                               {"ready", &BatchesReady::ready, Unit::count}}};
+
 constexpr std::string_view kNoLoading =
     "No data loading is recorded. A torch DataLoader marks itself when its loop runs inside the recording "
     "with ProfilerActivity.CPU; wrap other loaders in "
@@ -205,6 +223,7 @@ InputWait input_wait_of(const Derived& derived) {
     device |= known != nullptr;
     add_steps(of.steps, rank, derived.choice(), waits, known);
     add_waits(of, rank, derived.choice(), waits);
+    add_batches(of.batches, of.ready, derived, rank, derive::loading_rows(trace, rank));
   }
   if (!any)
     of.notes.emplace_back(kNoLoading);
@@ -221,7 +240,8 @@ report::Report input_wait(const Derived& derived, const report::Params&) {
   InputWait of = input_wait_of(derived);
   return {"input_wait",
           {tabulate(kStepWaitSheet, of.steps, several), tabulate(kLoaderSheet, of.loaders, several),
-           tabulate(kWaitSheet, of.waits, several)},
+           tabulate(kWaitSheet, of.waits, several), tabulate(kBatchSheet, of.batches, several),
+           tabulate(kReadySheet, of.ready, several)},
           std::move(of.notes)};
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyze/derived.h"
+#include "analyze/steps/batches.h"
 #include "report/sheet.h"
 
 namespace stepscope::analyze {
@@ -44,7 +45,9 @@ struct LoaderWait {
 struct InputWait {
   std::vector<StepWaits> steps;
   std::vector<Loader> loaders;
-  std::vector<LoaderWait> waits;  ///< by start
+  std::vector<LoaderWait> waits;     ///< by start
+  std::vector<BatchStages> batches;  ///< by start
+  std::vector<BatchesReady> ready;   ///< by time
   std::vector<std::string> notes;
 };
 InputWait input_wait_of(const Derived& derived);

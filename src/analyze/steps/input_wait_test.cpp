@@ -44,6 +44,29 @@ TEST(InputWait, FromPythonFrames) {
   EXPECT_EQ(cells(report.tables[0], "exposed"), (Cells{"-"}));  // no device work is recorded
 }
 
+// The first batch is fetched in [0, 30) and taken in [50, 60); the second is fetched in [30, 90) and waited
+// for from 80 to 95.
+TEST(InputWait, StagesOfBatches) {
+  const report::Report report = test::answer("input_wait", test::open_events(R"J(
+    {"ph": "X", "cat": "user_annotation", "name": "DataLoader.fetch", "pid": 6, "tid": 6, "ts": 0, "dur": 30},
+    {"ph": "X", "cat": "user_annotation", "name": "DataLoader.fetch", "pid": 6, "tid": 6, "ts": 30, "dur": 60},
+    {"ph": "X", "cat": "user_annotation", "name": "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", "pid": 5, "tid": 5, "ts": 50, "dur": 10},
+    {"ph": "X", "cat": "user_annotation", "name": "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", "pid": 5, "tid": 5, "ts": 80, "dur": 15},
+    {"ph": "s", "id": 1, "cat": "batch", "name": "batch", "pid": 6, "tid": 6, "ts": 29},
+    {"ph": "f", "bp": "e", "id": 1, "cat": "batch", "name": "batch", "pid": 5, "tid": 5, "ts": 59},
+    {"ph": "s", "id": 2, "cat": "batch", "name": "batch", "pid": 6, "tid": 6, "ts": 89},
+    {"ph": "f", "bp": "e", "id": 2, "cat": "batch", "name": "batch", "pid": 5, "tid": 5, "ts": 94})J"));
+  const report::Table& batches = report.tables[3];
+  EXPECT_EQ(cells(batches, "start"), (Cells{"0", "30000"}));
+  EXPECT_EQ(cells(batches, "load"), (Cells{"30000", "60000"}));
+  EXPECT_EQ(cells(batches, "queued"), (Cells{"20000", "0"}));
+  EXPECT_EQ(cells(batches, "late"), (Cells{"0", "10000"}));
+  EXPECT_EQ(cells(batches, "hand_over"), (Cells{"10000", "5000"}));
+  const report::Table& ready = report.tables[4];
+  EXPECT_EQ(cells(ready, "time"), (Cells{"30000", "60000", "90000", "95000"}));
+  EXPECT_EQ(cells(ready, "ready"), (Cells{"1", "0", "1", "0"}));
+}
+
 TEST(InputWait, NothingRecorded) {
   const report::Report report = test::answer(
       "input_wait",

@@ -1,5 +1,8 @@
 #include "derive/idle/loading.h"
 
+#include <set>
+
+#include "derive/flow_events.h"
 #include "derive/kernel_class.h"
 #include "trace/asked_once.h"
 
@@ -45,6 +48,28 @@ timeline::IntervalSet loading_time(const trace::Trace& trace, const trace::Rank&
   for (const Row row : loading_rows(trace, rank))
     spans.push_back({rank.events.start[row], rank.events.end[row]});
   return timeline::IntervalSet::of(std::move(spans));
+}
+
+std::map<Row, Row> batch_fetches(const trace::Trace& trace, const trace::Rank& rank,
+                                 const std::vector<Row>& waits) {
+  constexpr std::string_view kFetch = "DataLoader.fetch";
+  const EventTable& e = rank.events;
+  const FlowEvents flows = flow_events(rank);
+  const std::set<Row> waiting(waits.begin(), waits.end());
+  const auto above = [&](Row row, auto is) {
+    while (row != kNoRow && !is(row)) row = e.parent[row];
+    return row;
+  };
+  std::map<Row, Row> fetches;
+  for (std::size_t flow = 0; flow < flows.from.size(); ++flow) {
+    if (flows.from[flow] == kNoRow || flows.to[flow] == kNoRow) continue;
+    const Row wait = above(flows.to[flow], [&](Row row) { return waiting.contains(row); });
+    const Row fetch = above(flows.from[flow], [&](Row row) { return trace.text(e.name[row]) == kFetch; });
+    if (wait != kNoRow && fetch != kNoRow &&
+        rank.tracks[e.track[wait]].pid != rank.tracks[e.track[fetch]].pid)
+      fetches[wait] = fetch;
+  }
+  return fetches;
 }
 
 }  // namespace stepscope::derive

@@ -1,6 +1,7 @@
 // Defines when the program waited for data, for all analyses.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "timeline/interval.h"
@@ -15,5 +16,10 @@ std::vector<trace::Row> loading_rows(const trace::Trace& trace, const trace::Ran
 
 /// The time covered by `loading_rows`, on any thread.
 timeline::IntervalSet loading_time(const trace::Trace& trace, const trace::Rank& rank);
+
+/// The worker's range in which it fetched a batch ("DataLoader.fetch"), by the row of `waits` that took the
+/// batch, as far as arrows lead from one to the other.
+std::map<trace::Row, trace::Row> batch_fetches(const trace::Trace& trace, const trace::Rank& rank,
+                                               const std::vector<trace::Row>& waits);
 
 }  // namespace stepscope::derive
