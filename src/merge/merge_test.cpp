@@ -199,6 +199,19 @@ TEST(Merge, KeepsAForeignRecordingOutOfTheRanks) {
   ASSERT_FALSE(trace->notes.empty());
 }
 
+TEST(Merge, ListsOfCallsStandBesideTheRanks) {
+  const Folder folder;
+  const std::string a = folder.write("a.json", rank_file(0, 5));
+  const std::string calls = folder.write("calls.txt", "70 1700000000.000001 close(3</d/a>) = 0 <0.000008>\n");
+  const std::string dxt = folder.write(
+      "dxt.txt", "# darshan log version: 3.41\n# start_time: 1700000000\nX_POSIX 2 read 0 0 8 0.1 0.2\n");
+  Merged merged;
+  const std::string text = merged_text({a, calls, dxt}, &merged);
+  EXPECT_TRUE(merged.sources[1].foreign && merged.sources[2].foreign);
+  EXPECT_EQ(merged.sources[1].processes[0].name, "rank 0 · pid 70");
+  EXPECT_EQ(merged.sources[2].processes[0].name, "rank 0 · rank 2 (pid 2)");
+}
+
 TEST(Merge, WritesStrictJsonAndSaysWhatItMended) {
   const Folder folder;
   std::string text = rank_file(0, 5);

@@ -105,7 +105,8 @@ Result<std::vector<Source>> sources_of(const std::vector<std::string>& files) {
     Source source;
     source.path = path;
     source.name = fs::path(path).filename().string();
-    source.lines = source.foreign = read::is_dftracer(head);
+    source.lines = read::is_dftracer(head);
+    source.foreign = source.lines || read::lists_calls(head);
     sources.push_back(std::move(source));
   }
   return sources;

@@ -24,7 +24,6 @@
 #include "read/recording_text.h"
 #include "read/snapshot/memory_page.h"
 #include "read/snapshot/snapshot.h"
-#include "read/strace/strace_text.h"
 #include "record/recording.h"
 #include "record/text/worker_files.h"
 
@@ -239,11 +238,9 @@ Result<Parsed> parse_file(const std::string& path, const KinetoOptions& options)
     if (!merged) return merged.error();
     return parse_merged(path, std::move(**merged), options);
   }
-  const bool recording = record::is_recording(head), strace = is_strace(head);
   const auto reopen = [&]() -> Result<std::unique_ptr<ByteSource>> {
     auto bytes = *source ? Result<std::unique_ptr<ByteSource>>(std::move(*source)) : open_bytes(path);
-    if (strace && bytes) return strace_text(std::move(*bytes));
-    return recording && bytes ? recording_text(std::move(*bytes), path) : std::move(bytes);
+    return bytes ? as_text(std::move(*bytes), head, path) : std::move(bytes);
   };
   return alone(parse_kineto(path, reopen, options));
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "read/darshan/darshan_text.h"
 #include "read/snapshot/memory_page.h"
 
 namespace stepscope::read {
@@ -21,6 +22,13 @@ bool is_perfetto(std::string_view head) {
   skip_space(head);
   return !head.empty() && head.front() != '{' && head.front() != '[' && !head.starts_with("<!") &&
          !head.starts_with("<h");
+}
+
+/// Byte 8 begins the format's number, in the byte order of the machine that wrote it.
+bool is_darshan_log(std::string_view head) {
+  using namespace std::string_view_literals;
+  const std::string_view number = head.substr(std::min<std::size_t>(head.size(), 8), 8);
+  return number == "75d\0\0\0\0\0"sv || number == "\0\0\0\0\0d57"sv;
 }
 
 /// Whether a line that is an object is followed by another one: never so within a document.
@@ -68,11 +76,13 @@ bool is_dftracer(std::string_view head) {
 }
 
 std::optional<Error> foreign_error(std::string_view head, const std::string& path) {
-  if (is_perfetto(head) && !is_memory_page(head))
+  if (is_perfetto(head) && !is_memory_page(head) && !is_darshan(head))
     return Error{"is a Perfetto trace, which only Perfetto reads; give the .json files that it was made of",
                  path};
   if (head.starts_with("version https://git-lfs"))
     return Error{"is a Git LFS pointer, not the file itself; fetch the file: `git lfs pull`", path};
+  if (is_darshan_log(head))
+    return Error{"is a Darshan log; give the text that `darshan-dxt-parser FILE > calls.txt` writes", path};
   if (const std::string_view encoding = wide_encoding(head); !encoding.empty())
     return Error{fmt::format("is {} text; traces are UTF-8: `iconv -f {} -t UTF-8 FILE > NEW.json`",
                              encoding.substr(0, 6), encoding),

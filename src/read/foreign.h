@@ -14,8 +14,8 @@ namespace stepscope::read {
 /// the id first. Some versions write a "[" before the first.
 bool is_dftracer(std::string_view head);
 
-/// An Error with the remedy if a file that begins with `head` is a Perfetto trace, JSON Lines, text in
-/// UTF-16 or UTF-32, or a pointer of Git LFS.
+/// An Error with the remedy if a file that begins with `head` is a Perfetto trace, a log of Darshan, JSON
+/// Lines, text in UTF-16 or UTF-32, or a pointer of Git LFS.
 std::optional<Error> foreign_error(std::string_view head, const std::string& path);
 
 }  // namespace stepscope::read

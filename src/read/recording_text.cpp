@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "read/darshan/darshan_text.h"
+#include "read/strace/strace_text.h"
 #include "record/text/kineto_text.h"
 #include "record/text/worker_files.h"
 
@@ -116,10 +118,22 @@ Result<std::unique_ptr<ByteSource>> recording_text(std::unique_ptr<ByteSource> r
                                                                      std::move(workers), recording->reopens));
 }
 
+bool lists_calls(std::string_view head) { return is_strace(head) || is_darshan(head); }
+
+Result<std::unique_ptr<ByteSource>> as_text(std::unique_ptr<ByteSource> file, std::string_view head,
+                                            const std::string& path) {
+  if (record::is_recording(head)) return recording_text(std::move(file), path);
+  if (is_strace(head)) return strace_text(std::move(file));
+  if (is_darshan(head)) return darshan_text(std::move(file), path);
+  return file;
+}
+
 Result<std::unique_ptr<ByteSource>> open_as_text(const std::string& path) {
+  constexpr std::size_t kHead = std::size_t{1} << 16;
   auto bytes = open_bytes(path);
-  if (!bytes || !record::is_recording(peek(*bytes, sizeof record::kMagic))) return bytes;
-  return recording_text(std::move(*bytes), path);
+  if (!bytes) return bytes;
+  const std::string head = peek(*bytes, kHead);
+  return as_text(std::move(*bytes), head, path);
 }
 
 }  // namespace stepscope::read

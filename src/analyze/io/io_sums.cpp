@@ -185,11 +185,15 @@ void add_io_callers(Io& of, const trace::Trace& trace, const trace::Rank& rank, 
   struct Sum {
     std::int64_t calls = 0, time = 0, bytes = 0;
   };
+  /// A system call makes none: one around another is of another thread, or both have rounded times.
+  const auto may_call = [&](Row row) {
+    return row != kNoRow && trace.text(e.name[row]) != "read" && trace.text(e.name[row]) != "write";
+  };
   std::map<std::pair<trace::StringId, std::string_view>, Sum> sums;
   for (const IoCall& call : io.calls) {
     Row row = e.parent[call.row];
     while (row != kNoRow && e.kind[row] == trace::Kind::io) row = e.parent[row];
-    if (row == kNoRow && e.parent[call.row] != kNoRow) row = e.parent[call.row];
+    if (row == kNoRow && may_call(e.parent[call.row])) row = e.parent[call.row];
     std::string_view layer;
     if (row != kNoRow)
       layer = e.kind[row] == trace::Kind::op       ? "operator"

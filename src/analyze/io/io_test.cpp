@@ -75,6 +75,19 @@ TEST(Io, BatchesKindsAndFiles) {
   EXPECT_EQ(cells(groups, "opens"), (Cells{"2"}));
 }
 
+// A read around another is of another thread, or their times are rounded; a call of a library makes others.
+TEST(Io, SystemCallsAreNoCallers) {
+  const trace::Trace trace = program(call("read", 7, 600, 100, R"("fname": "/a", "ret": 10)") +
+                                     call("write", 7, 600, 0, R"("fname": "/b", "ret": 20)") +
+                                     call("fread", 7, 800, 100, R"("fname": "/c", "ret": 30)") +
+                                     call("read", 7, 810, 20, R"("fname": "/c", "ret": 30)"));
+  const report::Report report = test::answer("io", trace);
+  const report::Table& callers = titled(report, "What calls");
+  EXPECT_EQ(cells(callers, "caller"), (Cells{"-", "fread"}));
+  EXPECT_EQ(cells(callers, "calls"), (Cells{"3", "1"}));
+  EXPECT_EQ(cells(callers, "time"), (Cells{"200000", "20000"}));
+}
+
 TEST(Io, OverlapWithCompute) {
   const trace::Trace trace = program(call("read", 5, 100, 200, R"("fname": "/a", "ret": 10)") +
                                      call("read", 6, 250, 500, R"("fname": "/b", "ret": 10)"));

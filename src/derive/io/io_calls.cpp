@@ -15,6 +15,8 @@ struct Function {
 
 /// Without the affixes that libc gives to variants; sorted.
 constexpr Function kFunctions[] = {
+    {"MPI_File_read", IoKind::read},
+    {"MPI_File_write", IoKind::write},
     {"access", IoKind::stat},
     {"chdir", IoKind::stat},
     {"chmod", IoKind::change},
