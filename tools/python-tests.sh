@@ -42,8 +42,8 @@ old=build/pandas-2
 built=$($venv/bin/python -c 'import stepscope, pathlib; print(pathlib.Path(stepscope.__file__).parent)')
 suffix() { "$1" -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))'; }
 
-# torch_tests NAME PYTHON FOLDER [TESTS]: runs in a virtual environment of that Python that also sees the packages in FOLDER.
-torch_tests() {
+# torch_home NAME PYTHON FOLDER: a virtual environment of that Python, with the package, that also sees the packages in FOLDER.
+torch_home() {
   home=build/torch-$1
   if ! [ -x "$home/bin/python" ]; then
     "$2" -m venv "$home"
@@ -57,26 +57,34 @@ torch_tests() {
     CMAKE_BUILD_PARALLEL_LEVEL=${JOBS:-$(nproc)} "$home/bin/python" -m pip install --quiet --no-build-isolation --no-deps --force-reinstall \
       --config-settings=build-dir="$home-build" --config-settings=cmake.build-type=Debug .
   fi
-  pytest "$home/bin/python" python/tests/profiler python/tests/collect_*_test.py ${4:-}
+}
+profiler_tests() {
+  pytest "build/torch-$1/bin/python" python/tests/profiler python/tests/collect_*_test.py
 }
 
-# The two run at once: tests wait more than they compute.
-running=""
-if /usr/bin/python3 -c 'import torch' 2>/dev/null; then
-  torch_tests debian /usr/bin/python3 /usr/lib/python3/dist-packages >build/torch-debian.log 2>&1 &
-  running=$!
-fi
 pypi=$(tools/pypi-torch.sh)
 if [ -n "$pypi" ]; then
-  torch_tests pypi "$pypi" "$("$pypi" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" "python/tests/trial python/tests/tune" >build/torch-pypi.log 2>&1 &
-  running="$running $!"
+  torch_home pypi "$pypi" "$("$pypi" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
 else
   echo "python-tests: the tests under a PyTorch from PyPI were left out" >&2
 fi
+debian=$(/usr/bin/python3 -c 'import torch; print("yes")' 2>/dev/null || true)
+[ -z "$debian" ] || torch_home debian /usr/bin/python3 /usr/lib/python3/dist-packages
+
+# Debian's, then those that try changes and tune: about as long as the others under the PyTorch from PyPI.
+debian_and_trials() {
+  failed=0
+  [ -z "$debian" ] || profiler_tests debian >build/torch-debian.log 2>&1 || failed=$?
+  [ -z "$pypi" ] || pytest build/torch-pypi/bin/python python/tests/trial python/tests/tune >build/torch-trials.log 2>&1 || failed=$?
+  return $failed
+}
+
+# Two run at once: tests wait more than they compute.
+debian_and_trials &
+beside=$!
 status=0
-for one in $running; do
-  wait "$one" || status=$?
-done
+[ -z "$pypi" ] || profiler_tests pypi >build/torch-pypi.log 2>&1 || status=$?
+wait $beside || status=$?
 for log in build/torch-*.log; do
   [ ! -f "$log" ] || { echo "$log:"; cat "$log"; }
 done
