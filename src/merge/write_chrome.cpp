@@ -65,8 +65,8 @@ std::string entry_of(const Source& source) {
                            json_text(t.was));
   return fmt::format(
       R"({{"rank":{},"source":{},"kind":"{}","processes":[{}],"threads":[{}],"id_shifts":[{}],"head":{}}})",
-      source.rank, json_text(source.name), source.foreign ? "foreign" : "torch", processes, threads,
-      fmt::join(shifts, ","), head_of(source));
+      source.rank, json_text(source.name), read::name_of_kind(source.foreign, source.dftracer), processes,
+      threads, fmt::join(shifts, ","), head_of(source));
 }
 
 /// Events that name and sort each process, before the sections, which hold only their source's events.

@@ -24,6 +24,7 @@ struct MergedSource {
   std::string name;        ///< its file's name
   std::int64_t rank = -1;  ///< -1: no rank
   bool foreign = false;    ///< no rank's recording: drawn on the time line, left out of answers
+  bool dftracer = false;   ///< foreign: a file of DFTracer
   std::vector<std::pair<std::string, std::string>> head;  ///< its file's top-level keys with their JSON texts
   std::vector<Renamed> processes, threads;
   std::vector<std::int64_t> id_shifts;  ///< by IdSpace: what merging added to each id
@@ -37,6 +38,8 @@ struct MergedTotal {
   trace::Reading damage;     ///< losses of the source's own file, and whether it was complete
 };
 
+/// As the head says it: "torch", "dftracer" or "foreign".
+std::string_view name_of_kind(bool foreign, bool dftracer);
 /// Parses a source's JSON text in the head.
 MergedSource source_of(std::string_view entry);
 /// Parses a source's JSON text in the totals.
