@@ -47,7 +47,7 @@ constexpr std::string_view kExportExamples[] = {
     "stepscope export trace.json.gz --what events -o events.csv",
     "stepscope export traces/ --what steps -o steps.json",
     "stepscope export mem.pickle --until oom -o small.pickle",
-    "stepscope export run1 -o run1.pfw.gz",
+    "stepscope export traces/ -o traces.pfw.gz",
 };
 constexpr std::string_view kMergeExamples[] = {
     "stepscope merge rank0.json.gz rank1.json.gz -o merged.json.gz",

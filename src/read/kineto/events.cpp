@@ -167,7 +167,7 @@ Result<ParsedEvents> parse_events(const std::string& path, const Reopen& reopen,
                                   const EventRules& rules, const EventFormat& format) {
   std::unique_ptr<ByteSource> source;
   auto pass = rules.lines ? read_events<EventLines>(reopen, options, rules, source)
-                             : read_events<ChromeList>(reopen, options, rules, source);
+                          : read_events<ChromeList>(reopen, options, rules, source);
   if (!pass) return pass.error();
   ParsedEvents events;
   events.file.rank.path = path == "-" ? "standard input" : path;

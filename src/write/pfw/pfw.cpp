@@ -296,7 +296,7 @@ Result<PfwWritten> export_pfw(const trace::Trace& trace, const std::string& path
   if (!holds_ranges(trace))
     return Error{"a .pfw holds file I/O, ranges and operators, and nothing of that is recorded here",
                  trace.ranks.empty() ? "" : trace.ranks.front().path};
-  auto file = TextFile::open(path, Members::one);
+  auto file = TextFile::open(path);
   if (!file) return file.error();
   PfwWritten written = PfwText(trace, *file).write();
   if (auto error = file->finish()) return *error;

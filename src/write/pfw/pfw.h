@@ -3,8 +3,8 @@
 // The form is that of generation 1 (DFTracer 1.x): a "[" line, an object a line, phases X and M, µs since
 // 1970, FH and HH lines that say which hash is which file and host. Generation 1 is what all analysers
 // read: those of 1.x know no numbered phases (generation 2), and those since 2025 no names in place of hashes
-// (generation 0). Of the hashes, 1.x reads numbers and the newest reads strings only. So a hash is a string
-// of decimal digits below 2^32: 1.x casts it to its column of integers.
+// (generation 0). Hashes are strings of decimal digits below 2^32: dftracer-utils reads strings only, 1.0.15
+// hexadecimal digits, and versions before it cast digits to their columns of integers, of 32 bits for files.
 #pragma once
 
 #include <cstdint>
