@@ -8,24 +8,14 @@
 #include "read/losses.h"
 
 namespace stepscope::read {
-namespace {
-
-constexpr std::string_view kDftracerKind = "dftracer", kForeignKind = "foreign", kRankKind = "torch";
-
-}  // namespace
-
-std::string_view name_of_kind(bool foreign, bool dftracer) {
-  return dftracer ? kDftracerKind : foreign ? kForeignKind : kRankKind;
-}
 
 MergedSource source_of(std::string_view entry) {
   const auto members = members_of(entry);
   MergedSource source;
   source.name = text_of(member(members, "source"));
   source.rank = integer_of(member(members, "rank"), -1);
-  const std::string kind = text_of(member(members, "kind"));
-  source.dftracer = kind == kDftracerKind;
-  source.foreign = source.dftracer || kind == kForeignKind;
+  source.foreign = member(members, "kind") == "\"foreign\"";
+  source.dftracer = source.foreign && member(members, "lines") == "true";
   source.head = members_of(member(members, "head"));
   source.alignment = member(members, "alignment");
   for (const std::string& text : elements_of(member(members, "processes"))) {

@@ -38,8 +38,6 @@ struct MergedTotal {
   trace::Reading damage;     ///< losses of the source's own file, and whether it was complete
 };
 
-/// As the head says it: "torch", "dftracer" or "foreign".
-std::string_view name_of_kind(bool foreign, bool dftracer);
 /// Parses a source's JSON text in the head.
 MergedSource source_of(std::string_view entry);
 /// Parses a source's JSON text in the totals.
