@@ -19,12 +19,6 @@ std::int64_t origin_of(const trace::Rank& rank) {
   return rank.first_start == trace::kNoTime ? 0 : rank.first_start;
 }
 
-std::string host_of(const trace::Rank& rank) {
-  for (const auto& [key, json] : rank.metadata)
-    if (key == "host_name" && json.size() > 2 && json.front() == '"') return json.substr(1, json.size() - 2);
-  return "";
-}
-
 Interval window_of(const trace::Rank& rank, const StepChoice& steps) {
   Interval window{0, 0};
   bool any = false;

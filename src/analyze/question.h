@@ -42,9 +42,6 @@ double microseconds(std::int64_t ns);
 /// Earliest start of any timed row, 0 without one. Analyses print times relative to it.
 std::int64_t origin_of(const trace::Rank& rank);
 
-/// Name of the machine that the rank ran on; "" if the file does not record it.
-std::string host_of(const trace::Rank& rank);
-
 /// The window for shares and averages: from the first chosen step's begin to the last chosen step's end, as
 /// StepSpans. Without a choice, a partial last step is left out.
 timeline::Interval window_of(const trace::Rank& rank, const StepChoice& steps);

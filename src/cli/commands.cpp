@@ -47,6 +47,7 @@ constexpr std::string_view kExportExamples[] = {
     "stepscope export trace.json.gz --what events -o events.csv",
     "stepscope export traces/ --what steps -o steps.json",
     "stepscope export mem.pickle --until oom -o small.pickle",
+    "stepscope export traces/ -o traces.pfw.gz",
 };
 constexpr std::string_view kMergeExamples[] = {
     "stepscope merge rank0.json.gz rank1.json.gz -o merged.json.gz",
@@ -213,11 +214,12 @@ constexpr Command kCommands[] = {
      "says "
      "where a file is no strict JSON: these commands read it, other readers refuse it.",
      kValidateFlags, kValidateExamples, run_validate},
-    {"export", "write events or an analysis as CSV, JSON or SQLite", "TRACE... -o FILE",
+    {"export", "write events or an analysis as CSV, JSON, SQLite or .pfw", "TRACE... -o FILE",
      "Writes every event with all its args, or one analysis, for other tools. SQLite holds everything: "
      "events, args, tracks, ranks, steps and a table for each table of each analysis. A memory snapshot, "
      "whatever its form, becomes a pickle that PyTorch's memory_viz opens; --since and --until make it "
-     "smaller.",
+     "smaller. A .pfw or .pfw.gz, for DFTracer's analysers, has the calls on files, the ranges that the "
+     "program marked, and the operators that no other operator calls.",
      kExportFlags, kExportExamples, run_export},
     {"merge", "put ranks, and other profilers' recordings, on one time line", "TRACE... -o FILE", kMergeAbout,
      kMergeFlags, kMergeExamples, run_merge},

@@ -30,7 +30,7 @@ inline constexpr Flag kWhat = {{"what", ParamType::text, "events", "",
                                 "'events', a table that `stepscope sql` lists, or the name of an analysis"},
                                0,
                                "NAME"};
-inline constexpr Flag kExportFormat = {{"format", ParamType::choice, "", "csv|json|sqlite|pickle",
+inline constexpr Flag kExportFormat = {{"format", ParamType::choice, "", "csv|json|sqlite|pickle|pfw",
                                         "what to write; by default, the ending of FILE decides"},
                                        'f'};
 inline constexpr Flag kExportSince = {

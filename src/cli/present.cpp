@@ -43,13 +43,16 @@ bool to_file(const Call& call) {
 struct Ending {
   std::string_view ending, format;
 };
-constexpr Ending kEndings[] = {
-    {".html", "html"},     {".htm", "html"},       {".json", "json"}, {".csv", "csv"},     {".txt", "text"},
-    {".sqlite", "sqlite"}, {".sqlite3", "sqlite"}, {".db", "sqlite"}, {".md", "markdown"}, {".xml", "junit"},
-    {".folded", "folded"}, {".pickle", "pickle"},  {".pkl", "pickle"}};
+constexpr Ending kEndings[] = {{".html", "html"},      {".htm", "html"},      {".json", "json"},
+                               {".csv", "csv"},        {".txt", "text"},      {".sqlite", "sqlite"},
+                               {".sqlite3", "sqlite"}, {".db", "sqlite"},     {".md", "markdown"},
+                               {".xml", "junit"},      {".folded", "folded"}, {".pickle", "pickle"},
+                               {".pkl", "pickle"},     {".pfw", "pfw"},       {".pfw.gz", "pfw"}};
 
 const Ending* ending_of(const Call& call) {
-  const std::string ending = std::filesystem::path(call.params.text("output")).extension().string();
+  const std::filesystem::path path = call.params.text("output");
+  std::string ending = path.extension().string();
+  if (ending == ".gz") ending = path.stem().extension().string() + ending;
   const auto* found = std::find_if(std::begin(kEndings), std::end(kEndings),
                                    [&](const Ending& known) { return known.ending == ending; });
   return found == std::end(kEndings) ? nullptr : found;
@@ -57,7 +60,8 @@ const Ending* ending_of(const Call& call) {
 
 /// The error if reports are not written in that format, else "".
 std::string misplaced(std::string_view format) {
-  if (format == "sqlite" || format == "pickle") return "only `stepscope export` writes SQLite and pickles";
+  if (format == "sqlite" || format == "pickle" || format == "pfw")
+    return "only `stepscope export` writes SQLite, pickles and .pfw";
   if (format == "folded") return "only `stepscope show` writes folded stacks";
   return format == "markdown" || format == "junit" ? "only `stepscope gate` writes Markdown and JUnit" : "";
 }

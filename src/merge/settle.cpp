@@ -105,7 +105,7 @@ void name_process(const Source& source, std::int64_t unranked, Process& process)
   const std::string pid = number ? fmt::format(" (pid {})", process.was) : "";
   const std::string_view plain = number ? names.name : process.was;
   process.name = source.rank >= 0 ? fmt::format("rank {} · ", source.rank) : source.name + " · ";
-  if (source.lines)
+  if (source.dftracer)
     process.name += "DFTracer" + pid;
   else if (names.label.empty())
     process.name += plain.empty() ? "pid " + process.was : std::string(plain) + pid;

@@ -54,6 +54,7 @@ Result<std::vector<Source>> sections_of(const std::string& path, const read::Mer
     source.name = section.name;
     source.section = static_cast<std::ptrdiff_t>(i);
     source.foreign = section.foreign;
+    source.dftracer = section.dftracer;
     source.rank = section.rank;
     source.place.method = Placement::Method::merged;
     source.place.carried = section.alignment;
@@ -105,7 +106,7 @@ Result<std::vector<Source>> sources_of(const std::vector<std::string>& files) {
     Source source;
     source.path = path;
     source.name = fs::path(path).filename().string();
-    source.lines = read::is_dftracer(head);
+    source.lines = source.dftracer = read::is_pfw(path, head);
     source.foreign = source.lines || read::lists_calls(head);
     sources.push_back(std::move(source));
   }

@@ -58,7 +58,8 @@ struct Source {
   std::ptrdiff_t section = -1;      ///< index in a merged file; -1: a file of its own
   read::MergedSource earlier;       ///< for a section: what the earlier merge changed
   std::int64_t merged_base_ns = 0;  ///< for a section: the zero of its times
-  bool lines = false;               ///< DFTracer's: one event per line
+  bool dftracer = false;            ///< DFTracer's, or a section made of one
+  bool lines = false;               ///< one event per line
   bool foreign = false;             ///< no rank's recording
   bool guess = true;                ///< its blocks can be cut by guess
   std::int64_t rank = -1;           ///< -1: unknown; for a foreign source, the rank that it belongs to

@@ -11,7 +11,7 @@ namespace {
 bool is_of_lines(const std::string& file) {
   constexpr std::size_t kHead = std::size_t{1} << 16;
   auto bytes = open_bytes(file);
-  return bytes && read::is_dftracer(peek(*bytes, kHead));
+  return bytes && read::is_pfw(file, peek(*bytes, kHead));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "base/byte_source.h"
@@ -32,38 +33,38 @@ struct Walked {
 
 namespace detail {
 
-template <class Parser>
-void start(Parser& parser, const read::Block& block, bool lines) {
-  const char* p = read::skip_space(block.begin());
-  const bool bare = lines && p < block.end() && *p == '{';
-  parser.start_at(block.index == 0 && !bare ? read::Place::start : read::Place::events);
+template <class List>
+inline constexpr bool is_lines = std::is_same_v<List, read::EventLines>;
+
+template <class Events, class List>
+void start(read::DocumentParser<Events, List>& parser, const read::Block& block) {
+  parser.start_at(block.index == 0 && !is_lines<List> ? read::Place::start : read::Place::events);
 }
 
 /// Whether the text ended where it may end.
-template <class Parser>
-bool whole(const Parser& parser, bool lines) {
-  return !parser.lost() &&
-         (parser.place == read::Place::done || (lines && parser.place == read::Place::events));
+template <class Events, class List>
+bool whole(const read::DocumentParser<Events, List>& parser) {
+  return !parser.lost() && parser.place == (is_lines<List> ? read::Place::events : read::Place::done);
 }
 
 }  // namespace detail
 
 /// One thread; unread text moves on to the next block. Right for any document.
-template <class Sink, class Make, class Use>
+template <class Sink, class List, class Make, class Use>
 Walked walk_serially(ByteSource& source, const WalkOptions& options, Make make, Use use) {
   Walked walked;
   read::BlockReader reader(source, false, options.blocks);
-  read::DocumentParser<ScannedEvents<Sink>> parser;
+  read::DocumentParser<ScannedEvents<Sink>, List> parser;
   read::Block block;
   while (reader.next(block)) {
-    if (block.index == 0) detail::start(parser, block, options.lines);
+    if (block.index == 0) detail::start(parser, block);
     Sink sink = make(block.index);
     read::parse_next(parser, reader, block, options.blocks.most, sink);
     use(std::move(sink), block.index, reader.stored_position());
   }
   walked.top_level = std::move(parser.top_level);
   walked.text_bytes = reader.bytes_read();
-  walked.complete = detail::whole(parser, options.lines);
+  walked.complete = detail::whole(parser);
   walked.breaches = parser.breaches();
   return walked;
 }
@@ -77,14 +78,14 @@ Walked walk_in_parallel(ByteSource& source, const WalkOptions& options, Make mak
   std::atomic<bool> wrong{false};
   std::atomic<std::int64_t> wasted{0};
   const auto read_block = [&](read::DocumentParser<ScannedEvents<Sink>>& parser, const read::Block& block) {
-    detail::start(parser, block, false);
+    detail::start(parser, block);
     Sink sink = make(block.index);
     if (!read::parse_alone(parser, block, sink)) wrong = true;
     if ((wasted += parser.wasted()) > read::kFreeWaste) wrong = true;
     {
       const std::lock_guard lock(mutex);
       for (auto& entry : parser.top_level) walked.top_level.push_back(std::move(entry));
-      if (block.last) walked.complete = detail::whole(parser, false);
+      if (block.last) walked.complete = detail::whole(parser);
     }
     use(std::move(sink), block.index, reader.stored_position());
   };
@@ -112,9 +113,10 @@ Walked walk_in_parallel(ByteSource& source, const WalkOptions& options, Make mak
 /// as memory ran out; the exception follows.
 template <class Sink, class Make, class Use, class Fail>
 Walked walk(ByteSource& source, const WalkOptions& options, Make make, Use use, Fail fail) {
-  return options.guess && !options.lines && options.threads > 1
+  if (options.lines) return walk_serially<Sink, read::EventLines>(source, options, make, use);
+  return options.guess && options.threads > 1
              ? walk_in_parallel<Sink>(source, options, make, use, fail)
-             : walk_serially<Sink>(source, options, make, use);
+             : walk_serially<Sink, read::ChromeList>(source, options, make, use);
 }
 
 }  // namespace stepscope::merge

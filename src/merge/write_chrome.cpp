@@ -64,9 +64,9 @@ std::string entry_of(const Source& source) {
     threads += fmt::format(R"({}{{"pid":{},"tid":{},"was":{}}})", threads.empty() ? "" : ",", t.pid, t.tid,
                            json_text(t.was));
   return fmt::format(
-      R"({{"rank":{},"source":{},"kind":"{}","processes":[{}],"threads":[{}],"id_shifts":[{}],"head":{}}})",
-      source.rank, json_text(source.name), source.foreign ? "foreign" : "torch", processes, threads,
-      fmt::join(shifts, ","), head_of(source));
+      R"({{"rank":{},"source":{},"kind":"{}"{},"processes":[{}],"threads":[{}],"id_shifts":[{}],"head":{}}})",
+      source.rank, json_text(source.name), source.foreign ? "foreign" : "torch",
+      source.dftracer ? ",\"lines\":true" : "", processes, threads, fmt::join(shifts, ","), head_of(source));
 }
 
 /// Events that name and sort each process, before the sections, which hold only their source's events.

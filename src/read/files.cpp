@@ -34,21 +34,25 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kHead = std::size_t{1} << 16;  // bytes from which the format is recognised
 
-/// A merged file is read as the files that it was made of.
+/// A merged file is read as the files that it was made of: those of ranks, or those of DFTracer if there is
+/// no rank.
 Result<Parsed> parse_merged(const std::string& path, MergedFile merged, const KinetoOptions& options) {
   Parsed parsed;
   std::optional<Error> first_error;
   KinetoOptions of_source = options;
   of_source.wide = true;             // restored ids may be larger than the merged ones
   std::vector<std::size_t> indices;  // by file: index of its source
+  const bool ranks = std::ranges::any_of(merged.sources(), [](const auto& of) { return !of.foreign; });
   for (std::size_t i = 0; i < merged.sources().size(); ++i) {
     const MergedSource source = merged.sources()[i];
-    if (source.foreign) {
+    if (source.foreign && (ranks || !source.dftracer)) {
       ++parsed.left_out;
       continue;
     }
     const std::string name = path + "/" + source.name;
-    auto file = parse_kineto(name, [&] { return merged.section(i); }, of_source);
+    const auto reopen = [&] { return merged.section(i); };
+    auto file =
+        source.dftracer ? parse_pfw_section(name, reopen, of_source) : parse_kineto(name, reopen, of_source);
     if (!file) {
       if (!first_error) first_error = file.error();
       parsed.unread.push_back(file.error().text());
@@ -74,15 +78,6 @@ bool is_other_pickle(const std::string& path) {
   if (!has(path, ".pickle") && !path.ends_with(".pkl")) return false;
   auto source = open_bytes(path);
   return source && !is_snapshot(peek(*source, kHead));
-}
-
-/// DFTracer's files are known by name too, as the first lines of a damaged one say nothing.
-bool is_named_pfw(std::string_view path) { return path.ends_with(".pfw") || path.ends_with(".pfw.gz"); }
-
-/// Whether the text has events outside of a document.
-bool holds_events(std::string_view head) {
-  return head.find("\"ph\":") != std::string_view::npos &&
-         head.find("\"traceEvents\"") == std::string_view::npos;
 }
 
 Result<Parsed> alone(Result<ParsedFile> file) {
@@ -214,7 +209,7 @@ Result<Parsed> parse_file(const std::string& path, const KinetoOptions& options)
   auto source = open_bytes(path);
   if (!source) return source.error();
   const std::string head = peek(*source, kHead);
-  if (is_dftracer(head) || (is_named_pfw(path) && holds_events(head))) {
+  if (is_pfw(path, head)) {
     const auto reopen = [&] {
       return *source ? Result<std::unique_ptr<ByteSource>>(std::move(*source)) : open_bytes(path);
     };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "read/darshan/darshan_text.h"
 #include "read/snapshot/memory_page.h"
 
@@ -73,6 +74,13 @@ bool is_dftracer(std::string_view head) {
   const auto has = [&](std::string_view key) { return line.find(key) != std::string_view::npos; };
   const bool metadata = line.starts_with("{\"name\":") && has("\"cat\":\"dftracer\"");  // without an id
   return (metadata || line.starts_with("{\"id\":")) && has("\"pid\":") && is_json_lines(head);
+}
+
+bool is_pfw(std::string_view path, std::string_view head) {
+  if (is_dftracer(head)) return true;
+  const bool named = path.ends_with(".pfw") || path.ends_with(".pfw.gz");
+  if (!named || has(head, "\"traceEvents\"")) return false;
+  return has(head, "\"ph\":") || !foreign_error(head, std::string(path));
 }
 
 std::optional<Error> foreign_error(std::string_view head, const std::string& path) {

@@ -52,7 +52,7 @@ JobFile look_at(const std::string& path) {
   if (is_other_json(head)) return JobFile::other;
   if (head.starts_with(kMergedStart)) return JobFile::alone;  // holds all ranks itself
   const bool several = rank_in_name(path) >= 0 || is_execution_trace(head) || record::is_recording(head) ||
-                       is_dftracer(head) || world_size_in(head) > 1;
+                       is_pfw(path, head) || world_size_in(head) > 1;
   return several ? JobFile::of_several : JobFile::alone;
 }
 

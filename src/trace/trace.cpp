@@ -20,6 +20,12 @@ std::string Loss::text() const {
   return "at byte " + std::to_string(byte) + ": " + reason + left_out;
 }
 
+std::string host_of(const Rank& rank) {
+  for (const auto& [key, json] : rank.metadata)
+    if (key == "host_name" && json.size() > 2 && json.front() == '"') return json.substr(1, json.size() - 2);
+  return "";
+}
+
 /// The value of a number that was kept as text because it has more digits than a double; nullopt for other
 /// text.
 static std::optional<double> number_in(std::string_view text) {

@@ -172,6 +172,9 @@ struct Rank {
   RowRange device_rows() const { return {first_device_row(), events.size()}; }
 };
 
+/// Name of the machine that the rank ran on; "" if the file does not record it.
+std::string host_of(const Rank& rank);
+
 /// A file that adds data to a rank's recording, such as an execution trace.
 struct Companion {
   std::string path;

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import unittest
 
-from program import Folder, made_trace, run
+from program import ROOT, Folder, made_trace, run
 
 
 class Files(Folder):
@@ -109,6 +109,26 @@ class Files(Folder):
         with open(path) as file:
             self.assertEqual(file.read(), "was there before")
         self.assertEqual(os.listdir(folder), ["o.db"])
+
+    def test_export_for_dftracer(self):
+        reads = os.path.join(ROOT, "test/data/reads.pfw")
+        for ending in (".pfw", ".pfw.gz"):
+            path = self.path("reads" + ending)
+            code, out, err = run("export", reads, "-o", path)
+            self.assertEqual((code, out), (0, ""))
+            self.assertRegex(err, rf"^wrote {re.escape(path)}, [0-9.]+ (B|KiB)\n$")
+            self.assertEqual(run("show", "io", path), run("show", "io", reads))
+        code, out, err = run("export", self.trace, "--format", "pfw")
+        self.assertEqual(code, 0)
+        self.assertEqual(err, "note: no file I/O is recorded: the file has 3 ranges and 3 operators only. "
+                              "`stepscope record --io` records I/O.\n")
+        lines = out.splitlines()
+        self.assertEqual((lines[0], lines[-1]), ("[", "]"))
+        events = [json.loads(line) for line in lines[1:-1]]
+        self.assertEqual([event["cat"] for event in events if event["ph"] == "X"], ["user_annotation", "compute"] * 3)
+        code, _, err = run("export", reads, "--what", "steps", "-o", self.path("no.pfw"))
+        self.assertEqual(code, 2)
+        self.assertIn("leave out --what", err)
 
     def test_export_of_an_analysis_is_what_show_prints(self):
         path = self.path("steps.json")

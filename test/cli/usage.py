@@ -72,7 +72,7 @@ class Usage(Folder):
             (["show", "steps", self.trace, "-x"], "'-x' is not an option here"),
             (["report", self.trace, "-o"], "--output needs a value"),
             (["show", "steps", self.trace, "--format", "xml"], "text|csv|json|html"),
-            (["export", self.trace], "csv, json, sqlite or pickle"),
+            (["export", self.trace], "csv, json, sqlite, pickle or pfw"),
             (["export", self.trace, "--format", "csv", "--what", "stpes"], "Did you mean 'steps'?"),
             (["export", self.trace, "--format", "sqlite"], "-o trace.sqlite"),
             (["sql", self.trace], "SELECT"),

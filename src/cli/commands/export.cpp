@@ -4,11 +4,13 @@
 
 #include "advise/analyses.h"
 #include "analyze/memory/memory_instants.h"
+#include "base/text.h"
 #include "cli/exit.h"
 #include "cli/present.h"
 #include "cli/progress.h"
 #include "report/suggest.h"
 #include "write/events.h"
+#include "write/pfw/pfw.h"
 #include "write/query.h"
 #include "write/snapshot.h"
 
@@ -82,15 +84,27 @@ int export_pickle(const Call& call, const trace::Trace& trace) {
   return kDone;
 }
 
+int export_pfw(const Call& call, const trace::Trace& trace) {
+  if (call.params.has("what"))
+    return misuse(call, "a .pfw holds file I/O, ranges and operators: leave out --what");
+  const auto written = write::export_pfw(trace, std::string(call.params.text("output")));
+  if (!written) return fail(written.error());
+  for (const std::string& note : written->notes) say("note: " + note);
+  say_written(call);
+  return kDone;
+}
+
 }  // namespace
 
 int run_export(const Call& call) {
   if (call.words.empty()) return no_trace(call);
   const std::string format = format_of(call);
-  if (format != "csv" && format != "json" && format != "sqlite" && format != "pickle")
+  static constexpr std::string_view kFormats[] = {"csv", "json", "sqlite", "pickle", "pfw"};
+  if (!is_one_of(format, kFormats))
     return misuse(
         call,
-        "export writes csv, json, sqlite or pickle: give --format, or -o FILE with one of these endings");
+        "export writes csv, json, sqlite, pickle or pfw: give --format, or -o FILE with one of these "
+        "endings");
   const std::string what(call.params.text("what", "events"));
   const analyze::Analysis* analysis = advise::find_analysis(what);
   const auto table = std::ranges::find_if(
@@ -114,6 +128,7 @@ int run_export(const Call& call) {
   if (format == "pickle") return export_pickle(call, *trace);
   if (call.params.has("since") || call.params.has("until"))
     return misuse(call, "--since and --until are for a snapshot as a pickle: -o FILE.pickle");
+  if (format == "pfw") return export_pfw(call, *trace);
   if (format == "sqlite") return export_sqlite(call, *trace);
   if (is_table) {
     if (const auto error =

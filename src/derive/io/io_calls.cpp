@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/text.h"
+
 namespace stepscope::derive {
 namespace {
 
@@ -147,18 +149,14 @@ constexpr Function kFunctions[] = {
     {"xstat", IoKind::stat},
 };
 
+constexpr std::string_view kStdio[] = {"clearerr", "fclose", "fdopen",   "fflush",   "fgetc",   "fgetpos",
+                                       "fgets",    "fopen",  "fprintf",  "fputc",    "fputs",   "fread",
+                                       "freopen",  "fscanf", "fseek",    "fseeko",   "fsetpos", "ftell",
+                                       "ftello",   "fwrite", "getdelim", "getline",  "pclose",  "printf",
+                                       "puts",     "rewind", "tmpfile",  "vfprintf", "vfscanf", "vprintf"};
+
 std::string_view without(std::string_view name, std::string_view ending) {
   return name.ends_with(ending) ? name.substr(0, name.size() - ending.size()) : name;
-}
-
-/// "__pread64_chk" → "pread", "preadv64v2" → "preadv2".
-std::string_view plain(std::string_view name) {
-  while (name.starts_with('_')) name.remove_prefix(1);
-  if (name.starts_with("isoc99_")) name.remove_prefix(7);
-  for (const std::string_view ending : {"_chk", "_unlocked", "_2"}) name = without(name, ending);
-  if (name == "preadv64v2") return "preadv2";
-  if (name == "pwritev64v2") return "pwritev2";
-  return without(name, "64");
 }
 
 /// Requests that are submitted and answered later say in `opcode` what they ask for.
@@ -246,9 +244,21 @@ std::string_view name_of(IoKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
+std::string_view plain_name(std::string_view function) {
+  std::string_view name = function;
+  while (name.starts_with('_')) name.remove_prefix(1);
+  if (name.starts_with("isoc99_")) name.remove_prefix(7);
+  for (const std::string_view ending : {"_chk", "_unlocked", "_2"}) name = without(name, ending);
+  if (name == "preadv64v2") return "preadv2";
+  if (name == "pwritev64v2") return "pwritev2";
+  return without(name, "64");
+}
+
+bool is_stdio(std::string_view function) { return is_one_of(plain_name(function), kStdio); }
+
 IoKind io_kind(std::string_view function) {
   static_assert(std::ranges::is_sorted(kFunctions, {}, &Function::name));
-  const std::string_view name = plain(function);
+  const std::string_view name = plain_name(function);
   const auto* found = std::ranges::lower_bound(kFunctions, name, {}, &Function::name);
   return found != std::end(kFunctions) && found->name == name ? found->kind : IoKind::other;
 }

@@ -33,6 +33,10 @@ constexpr bool is_metadata(IoKind kind) {
 
 /// The kind of a function by its name in libc: "__pread64_chk" is a read.
 IoKind io_kind(std::string_view function);
+/// Its name without the affixes that libc gives to variants: "pread".
+std::string_view plain_name(std::string_view function);
+/// Whether it works on a FILE.
+bool is_stdio(std::string_view function);
 
 struct IoCall {
   trace::Row row;

@@ -22,6 +22,7 @@ struct EventRules {
   bool drawn = false;        ///< also keep events that an overlay drew
   bool wide = false;         ///< integers take two words even if they fit into one
   bool dftracer = false;     ///< phases may be numbers, names may be hashes, numbers may be in quotes
+  bool lines = false;        ///< without a document around the events
   std::int64_t unit = 1000;  ///< ns of one unit of the file's times
 };
 

@@ -166,8 +166,8 @@ Result<Pass> read_events(const Reopen& reopen, const KinetoOptions& options, con
 Result<ParsedEvents> parse_events(const std::string& path, const Reopen& reopen, const KinetoOptions& options,
                                   const EventRules& rules, const EventFormat& format) {
   std::unique_ptr<ByteSource> source;
-  auto pass = rules.dftracer ? read_events<EventLines>(reopen, options, rules, source)
-                             : read_events<ChromeList>(reopen, options, rules, source);
+  auto pass = rules.lines ? read_events<EventLines>(reopen, options, rules, source)
+                          : read_events<ChromeList>(reopen, options, rules, source);
   if (!pass) return pass.error();
   ParsedEvents events;
   events.file.rank.path = path == "-" ? "standard input" : path;

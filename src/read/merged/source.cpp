@@ -15,6 +15,7 @@ MergedSource source_of(std::string_view entry) {
   source.name = text_of(member(members, "source"));
   source.rank = integer_of(member(members, "rank"), -1);
   source.foreign = member(members, "kind") == "\"foreign\"";
+  source.dftracer = source.foreign && member(members, "lines") == "true";
   source.head = members_of(member(members, "head"));
   source.alignment = member(members, "alignment");
   for (const std::string& text : elements_of(member(members, "processes"))) {

@@ -24,6 +24,7 @@ struct MergedSource {
   std::string name;        ///< its file's name
   std::int64_t rank = -1;  ///< -1: no rank
   bool foreign = false;    ///< no rank's recording: drawn on the time line, left out of answers
+  bool dftracer = false;   ///< foreign: a file of DFTracer
   std::vector<std::pair<std::string, std::string>> head;  ///< its file's top-level keys with their JSON texts
   std::vector<Renamed> processes, threads;
   std::vector<std::int64_t> id_shifts;  ///< by IdSpace: what merging added to each id

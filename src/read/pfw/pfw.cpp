@@ -64,6 +64,20 @@ std::int64_t rank_in(const ParsedFile& file) {
   return is_one ? *ranks.begin() : -1;
 }
 
+Result<ParsedFile> parse_dftracer(const std::string& path, const Reopen& reopen, const KinetoOptions& options,
+                                  EventRules rules) {
+  rules.wide = options.wide;
+  rules.dftracer = true;
+  auto events = parse_events(path, reopen, options, rules, kDFTracer);
+  if (!events) return events.error();
+  ParsedFile& file = events->file;
+  const HashCounts counts = resolve_hashes(file.batches, file.words);
+  file.rank.reading.ambiguous_hashes = counts.ambiguous;
+  file.rank.reading.unknown_hashes = counts.unknown;
+  file.rank.rank = rank_in(file);
+  return std::move(file);
+}
+
 }  // namespace
 
 std::int64_t rank_in_label(std::string_view label) {
@@ -77,17 +91,14 @@ std::int64_t rank_in_label(std::string_view label) {
 Result<ParsedFile> parse_pfw(const std::string& path, std::string_view head, const Reopen& reopen,
                              const KinetoOptions& options) {
   EventRules rules;
-  rules.wide = options.wide;
-  rules.dftracer = true;
+  rules.lines = true;
   rules.unit = unit_of(head);
-  auto events = parse_events(path, reopen, options, rules, kDFTracer);
-  if (!events) return events.error();
-  ParsedFile& file = events->file;
-  const HashCounts counts = resolve_hashes(file.batches, file.words);
-  file.rank.reading.ambiguous_hashes = counts.ambiguous;
-  file.rank.reading.unknown_hashes = counts.unknown;
-  file.rank.rank = rank_in(file);
-  return std::move(file);
+  return parse_dftracer(path, reopen, options, rules);
+}
+
+Result<ParsedFile> parse_pfw_section(const std::string& path, const Reopen& reopen,
+                                     const KinetoOptions& options) {
+  return parse_dftracer(path, reopen, options, {});
 }
 
 bool is_of_dftracer(const trace::Rank& rank) { return rank.reading.format == kDFTracer.name; }

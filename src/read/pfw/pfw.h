@@ -18,6 +18,10 @@ std::int64_t rank_in_label(std::string_view label);
 Result<ParsedFile> parse_pfw(const std::string& path, std::string_view head, const Reopen& reopen,
                              const KinetoOptions& options);
 
+/// The same of a document that `stepscope merge` made of such a file.
+Result<ParsedFile> parse_pfw_section(const std::string& path, const Reopen& reopen,
+                                     const KinetoOptions& options);
+
 /// Whether the rank was read from a DFTracer file.
 bool is_of_dftracer(const trace::Rank& rank);
 

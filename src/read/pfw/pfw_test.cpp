@@ -228,6 +228,18 @@ TEST_F(PfwFolder, KnowsADamagedFileByItsName) {
   EXPECT_EQ(trace.ranks[0].reading.losses, 1);
 }
 
+TEST_F(PfwFolder, KnowsAFileByItsNameWhereItsHeadSaysNothing) {
+  write("a.pfw", std::string(100'000, '\0') + "\n" + read_at(1, "") + read_at(3, ""));
+  EXPECT_EQ(dump_rows(open_folder()), (Rows{read_row(1, ""), read_row(3, "")}));
+  write("a.pfw", std::string(100'000, 'x'));
+  const std::string paths[] = {(folder_ / "a.pfw").string()};
+  const auto nothing = open(paths);
+  ASSERT_FALSE(nothing.ok());
+  EXPECT_NE(nothing.error().message.find("DFTracer's lines"), std::string::npos) << nothing.error().text();
+  write("a.pfw", "version https://git-lfs.github.com/spec/v1\n");
+  EXPECT_NE(open(paths).error().message.find("git lfs pull"), std::string::npos);
+}
+
 // Real files, which are no part of the project. The counts are those of a count by Python.
 TEST(PfwRecorded, EveryEventIsRead) {
   const std::string root = STEPSCOPE_ROOT "/../shared/traces/pfw/";
