@@ -129,10 +129,10 @@ Result<std::unique_ptr<ByteSource>> as_text(std::unique_ptr<ByteSource> file, st
 }
 
 Result<std::unique_ptr<ByteSource>> open_as_text(const std::string& path) {
-  constexpr std::size_t kHead = std::size_t{1} << 16;
+  constexpr std::size_t kPeeked = std::size_t{1} << 16;
   auto bytes = open_bytes(path);
   if (!bytes) return bytes;
-  const std::string head = peek(*bytes, kHead);
+  const std::string head = peek(*bytes, kPeeked);
   return as_text(std::move(*bytes), head, path);
 }
 
