@@ -27,7 +27,7 @@ class record_function:
 
 class Block:
     _cat: Any
-    _leaf: str | None
+    _leaf: Any
     _fixed: dict[str, Any]
     _name: str
     _text: str

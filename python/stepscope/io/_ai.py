@@ -81,7 +81,7 @@ class Node(Block):
         self.__exit__(None, None, None)
         return self
 
-    def update(self, epoch: Any = None, step: Any = None, image_idx: Any = None, image_size: Any = None, args: dict[str, Any] | None = None) -> Node:
+    def update(self, epoch: Any = None, step: Any = None, image_idx: Any = None, image_size: Any = None, args: Mapping[str, Any] | None = None) -> Node:
         """Adds args to what is open here, of this node and of those below it; else to their later ranges."""
         super().update(epoch, step, image_idx, image_size, args)
         for child in self._children.values():
