@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "collect/python/input_values.h"
+#include "collect/python/members.h"
 #include "collect/recorder.h"
 
 namespace stepscope::collect {
@@ -20,10 +21,10 @@ struct Annotation {
   PyObject* args;
   PyObject *inputs, *keywords;  ///< values of an op; null: none
   PyObject* told;               ///< members of a JSON object: args of the range; null: none
-  PyObject *before,
-      *values;         ///< of a chained range: the one around it, null while it is not open; the caller's own
-  Recorder* recorder;  ///< null: not begun, or begun while nothing was recorded
-  Thread* thread;      ///< on which the range began
+  PyObject *began, *added;  ///< what `told` was, and a dict of what was added since; null: nothing was added
+  PyObject* before;         ///< of a chained range: the one around it, null while it is not open
+  Recorder* recorder;       ///< null: not begun, or begun while nothing was recorded
+  Thread* thread;           ///< on which the range began
   std::uint64_t begin;
   bool held;            ///< the range goes on after the end of the `with` block
   std::uint64_t order;  ///< of chained ranges: later ones are inside
@@ -59,23 +60,11 @@ PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
   return made(type, name, args);
 }
 
-/// record_function(name, args, told): a range that is chained, with args of its own.
-PyObject* chained(PyTypeObject* type, PyObject* name, PyObject* args, PyObject* told) {
-  PyObject* self = PyUnicode_AsUTF8(told) == nullptr ? nullptr : made(type, name, args);
-  if (self == nullptr) return nullptr;
-  Py_INCREF(told);
-  of(self).told = told;
-  of(self).chain = Chain::thread;
-  return self;
-}
-
 /// record_function("name") by vectorcall, without an argument tuple.
 PyObject* call_type(PyObject* type, PyObject* const* values, std::size_t flags, PyObject* keywords) {
   const Py_ssize_t count = PyVectorcall_NARGS(flags);
   if (count == 1 && keywords == nullptr && PyUnicode_Check(values[0]))
     return made(reinterpret_cast<PyTypeObject*>(type), values[0], Py_None);
-  if (count == 3 && keywords == nullptr && PyUnicode_Check(values[0]) && PyUnicode_Check(values[2]))
-    return chained(reinterpret_cast<PyTypeObject*>(type), values[0], values[1], values[2]);
   PyObject* arguments = PyTuple_New(count);
   PyObject* named = keywords == nullptr ? nullptr : PyDict_New();
   PyObject* self = nullptr;
@@ -100,8 +89,9 @@ void destroy(PyObject* self) {
   Py_XDECREF(of(self).inputs);
   Py_XDECREF(of(self).keywords);
   Py_XDECREF(of(self).told);
+  Py_XDECREF(of(self).began);
+  Py_XDECREF(of(self).added);
   Py_XDECREF(of(self).before);
-  Py_XDECREF(of(self).values);
   PyTypeObject* type = Py_TYPE(self);
   type->tp_free(self);
   Py_DECREF(type);
@@ -233,6 +223,8 @@ PyObject* as_op(PyObject* self, PyObject* given) {
 PyObject* tell(PyObject* self, PyObject* members) {
   if (PyUnicode_AsUTF8(members) == nullptr) return nullptr;
   keep(of(self).told, members);
+  Py_CLEAR(of(self).began);
+  Py_CLEAR(of(self).added);
   Py_INCREF(self);
   return self;
 }
@@ -243,19 +235,9 @@ PyObject* in_context(PyObject* self, PyObject*) {
   return self;
 }
 
-PyObject* innermost_of(PyObject*, PyObject* owner) {
-  PyObject* in_context = nullptr;
-  if (PyContextVar_Get(innermost, nullptr, &in_context) < 0) return nullptr;
-  PyObject* one = owned(on_this_thread, owner);
-  PyObject* other = owned(in_context, owner);
-  if (one == nullptr || (other != nullptr && of(other).order > of(one).order)) one = other;
-  PyObject* found = one == nullptr ? Py_None : one;
-  Py_INCREF(found);
-  Py_DECREF(in_context);
-  return found;
-}
+PyObject* find_innermost(PyObject*, PyObject* owner) { return innermost_of(owner); }
 PyMethodDef innermost_method = {
-    "innermost_of", innermost_of, METH_O,
+    "innermost_of", find_innermost, METH_O,
     "innermost_of(owner): the innermost range that is open here and whose args are "
     "`owner`; None if there is none."};
 
@@ -275,19 +257,6 @@ PyObject* get_args(PyObject* self, void*) {
   return of(self).args;
 }
 
-PyObject* given_or_none(PyObject* value) {
-  PyObject* out = value == nullptr ? Py_None : value;
-  Py_INCREF(out);
-  return out;
-}
-PyObject* get_told(PyObject* self, void*) { return given_or_none(of(self).told); }
-PyObject* get_values(PyObject* self, void*) { return given_or_none(of(self).values); }
-int set_values(PyObject* self, PyObject* value, void*) {
-  Py_XINCREF(value);
-  Py_XDECREF(std::exchange(of(self).values, value));
-  return 0;
-}
-
 PyObject* get_held(PyObject* self, void*) { return PyBool_FromLong(of(self).held); }
 
 PyMethodDef methods[] = {
@@ -300,8 +269,7 @@ PyMethodDef methods[] = {
      "range itself."},
     {"tell", tell, METH_O,
      "tell('\"key\":value'): members of a JSON object, without braces: args of the range; the last call "
-     "counts. "
-     "Returns the range itself."},
+     "counts. Returns the range itself."},
     {"in_context", in_context, METH_NOARGS,
      "A coroutine may leave the range open while others run; returns the range itself."},
     {"as_call", as_call, METH_NOARGS, "Records the range as a call of Python; returns the range itself."},
@@ -312,9 +280,6 @@ PyGetSetDef attributes[] = {
     {"name", get_name, nullptr, "The name of the range.", nullptr},
     {"args", get_args, nullptr, "The args given by the caller; not recorded.", nullptr},
     {"held", get_held, nullptr, "Whether the range stays open after its block.", nullptr},
-    {"told", get_told, nullptr, "The args of the range, as members of a JSON object; None if there are none.",
-     nullptr},
-    {"values", get_values, set_values, "Whatever the caller keeps with the range.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyType_Slot slots[] = {
@@ -326,10 +291,65 @@ PyType_Slot slots[] = {
     {Py_tp_getset, attributes},
     {0, nullptr}};
 
+PyTypeObject* range_type = nullptr;
+
 PyType_Spec spec = {"stepscope.profiler.record_function", sizeof(Annotation), 0,
                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
 
 }  // namespace
+
+PyObject* owned_range(PyObject* name, PyObject* owner, PyObject* told) {
+  PyObject* self = PyUnicode_AsUTF8(told) == nullptr ? nullptr : made(range_type, name, owner);
+  if (self == nullptr) return nullptr;
+  Py_INCREF(told);
+  of(self).told = told;
+  of(self).chain = Chain::thread;
+  return self;
+}
+
+void begin_range(PyObject* range, bool in_coroutine) {
+  if (in_coroutine) of(range).chain = Chain::context;
+  Py_XDECREF(enter(range, nullptr));
+}
+
+void end_range(PyObject* range) { Py_XDECREF(leave(range, nullptr, 0)); }
+
+PyObject* innermost_of(PyObject* owner) {
+  PyObject* in_context = nullptr;
+  if (PyContextVar_Get(innermost, nullptr, &in_context) < 0) return nullptr;
+  PyObject* one = owned(on_this_thread, owner);
+  PyObject* other = owned(in_context, owner);
+  if (one == nullptr || (other != nullptr && of(other).order > of(one).order)) one = other;
+  PyObject* found = one == nullptr ? Py_None : one;
+  Py_INCREF(found);
+  Py_DECREF(in_context);
+  return found;
+}
+
+PyObject* told_at_begin(PyObject* range) {
+  PyObject* told = of(range).added == nullptr ? of(range).told : of(range).began;
+  Py_INCREF(told);
+  return told;
+}
+
+bool add_to_range(PyObject* range, PyObject* values) {
+  Annotation& a = of(range);
+  if (a.added == nullptr) {
+    Py_INCREF(a.began = a.told);
+    Py_INCREF(a.added = values);
+  } else if (PyDict_Update(a.added, values) < 0) {
+    return false;
+  }
+  PyObject *began = a.began, *added = a.added;
+  Py_INCREF(began);
+  Py_INCREF(added);
+  PyObject* told = members_with(began, added);  // calls str() of values, which may reset the range
+  Py_DECREF(began);
+  Py_DECREF(added);
+  if (told == nullptr) return false;
+  Py_XDECREF(std::exchange(a.told, told));
+  return true;
+}
 
 bool add_annotation(PyObject* module) {
   if (innermost == nullptr) innermost = PyContextVar_New("stepscope.innermost", Py_None);
@@ -338,7 +358,8 @@ bool add_annotation(PyObject* module) {
   if (function == nullptr || PyModule_AddObject(module, "innermost_of", function) != 0) return false;
   PyObject* type = PyType_FromSpec(&spec);
   if (type == nullptr) return false;
-  reinterpret_cast<PyTypeObject*>(type)->tp_vectorcall = call_type;
+  range_type = reinterpret_cast<PyTypeObject*>(type);
+  range_type->tp_vectorcall = call_type;
   if (PyModule_AddObject(module, "record_function", type) == 0) return true;
   Py_DECREF(type);
   return false;

@@ -9,7 +9,10 @@
 #include <cstring>
 
 #include "collect/python/annotation.h"
+#include "collect/python/block.h"
+#include "collect/python/call_ranges.h"
 #include "collect/python/calls.h"
+#include "collect/python/members.h"
 #include "collect/recorder.h"
 
 namespace stepscope::collect {
@@ -254,6 +257,12 @@ bool add_exit(PyObject* module) {
   return added;
 }
 
+PyObject* told_members(PyObject*, PyObject* given) {
+  PyObject *text = nullptr, *values = nullptr;
+  if (PyArg_ParseTuple(given, "UO!", &text, &PyDict_Type, &values) == 0) return nullptr;
+  return members_with(text, values);
+}
+
 PyMethodDef methods[] = {
     {"open", open, METH_VARARGS, "open(path, megabytes, flags): creates a recording's file."},
     {"start", start, METH_NOARGS, "Starts recording events."},
@@ -266,6 +275,9 @@ PyMethodDef methods[] = {
      "flow(id, begins): records one end of a flow whose other end is in another process."},
     {"counter", counter, METH_VARARGS, "counter(name, value): a number that changes over time."},
     {"range_begin", range_begin, METH_O, "range_begin(name): begins a range on the calling thread."},
+    {"members_with", told_members, METH_VARARGS,
+     "members_with(text, values): the members of a JSON object, without braces: `text`, and those of a "
+     "dict."},
     {"range_end", range_end, METH_NOARGS, "Ends the range that the calling thread began last."},
     {"attach_torch", attach_torch, METH_VARARGS,
      "attach_torch(path, inputs, with_memory=False): records PyTorch's ops, with the inputs of none (0), all "
@@ -301,7 +313,8 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
 PyMODINIT_FUNC PyInit__collect() {
   PyObject* module = PyModule_Create(&stepscope::collect::definition);
   if (module != nullptr &&
-      !(stepscope::collect::add_annotation(module) && stepscope::collect::add_errors(module) &&
+      !(stepscope::collect::add_annotation(module) && stepscope::collect::add_block(module) &&
+        stepscope::collect::add_call_ranges(module) && stepscope::collect::add_errors(module) &&
         stepscope::collect::add_exit(module))) {
     Py_DECREF(module);
     return nullptr;
