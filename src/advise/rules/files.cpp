@@ -53,6 +53,13 @@ class FileTime {
     const Sum opens = sum([](IoKind kind) { return kind == IoKind::open; });
     const Sum handling = sum(
         [](IoKind kind) { return kind == IoKind::open || kind == IoKind::close || kind == IoKind::read; });
+    const Sum handles = sum([](IoKind kind) { return kind == IoKind::open || kind == IoKind::close; });
+    if (opens.calls >= kManyFiles && report::ratio(opens.calls, of_.files) >= kReadAgain &&
+        takes(handles.time, kMuchOfIo))
+      return {fmt::format("{} opened {} times, which takes {} of it with closing",
+                          of_.files == 1 ? "one file is" : counted(of_.files) + " files are",
+                          counted(opens.calls), share(handles.time)),
+              fmt::format("Open {} once and keep it open.", group())};
     if (opens.calls >= kManyFiles && reads_.bytes > 0 &&
         report::mean(reads_.bytes, opens.calls) < kTinyFile && takes(handling.time, kMostOfIo))
       return {fmt::format("{} files are opened, and {} read of each", counted(opens.calls),
@@ -145,7 +152,7 @@ constexpr Rule kFileRules[] = {
     {RuleId::I10, "a recording of file I/O alone: what its time goes to", false, file_time,
      R"(Looks at: `io`, in recordings without steps, operators and device work. Fires if calls are open for kIoShare of the
 recording. Names the first that holds: waits for the disk (kMostOfIo of the calls' time); reads that the page cache does not have (kMostOfIo);
-kManyFiles files of which less than kTinyFile are read each; calls about names (kMuchOfIo); kManyFiles reads or writes below kTinyRead;
+files that are opened kReadAgain times (kMuchOfIo); kManyFiles files of which less than kTinyFile are read each; calls about names (kMuchOfIo); kManyFiles reads or writes below kTinyRead;
 bytes that are read kReadAgain times; else the kind of calls with most time.
 
 Saving: none is estimated: what the program computes is not recorded.)"},

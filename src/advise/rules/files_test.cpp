@@ -148,6 +148,17 @@ TEST(FileRules, WaitsForTheDiskAlone) {
       << advice.cell("I10", "title");
 }
 
+TEST(FileRules, OneFileThatIsOpenedAgainAlone) {
+  const Advice advice = calls_alone([](Loop& l) {
+    for (int i = 0; i < 100; ++i)
+      l.range("posix_call", "open64", 40, file(1))
+          .range("posix_call", "read", 10, file(1, 100))
+          .range("posix_call", "close", 50, file(1));
+  });
+  EXPECT_TRUE(says(advice, "I10", "one file is opened 100 times, which takes 90.0 % of it with closing"))
+      << advice.cell("I10", "title");
+}
+
 TEST(FileRules, SilentWhereFilesTakeLittle) {
   EXPECT_FALSE(calls_alone([](Loop& l) {
                  for (int i = 0; i < 10; ++i) l.range("posix_call", "read", 20, file(1, 100)).pass(80);

@@ -137,9 +137,9 @@ struct Parts {
   int count = 0;
 };
 
-/// Looked at after the call: the kernel has found the addresses good.
+/// Looked at after a call that succeeded: only then has the kernel found the addresses good.
 inline void add_sizes(Call& call, Parts all) {
-  if (call.error == EFAULT || all.count > IOV_MAX) return;
+  if (call.result < 0 || all.count > IOV_MAX) return;
   for (int i = 0; i < all.count; ++i) call.size += all.parts[i].iov_len;
 }
 

@@ -21,7 +21,7 @@ namespace stepscope::collect::posix {
 #define BY_PATH_AT(Result, name, params, args) \
   WRAP(Result, name, params) { \
     const auto next = [&] { return NEXT(name) args; }; \
-    if (path != nullptr && path[0] != '\0') \
+    if (path != nullptr && (!is_readable(path) || path[0] != '\0')) \
       return about_path({.function = IoFunction::name}, folder, path, next); \
     return about_file({.function = IoFunction::name, .descriptor = folder}, next); \
   }

@@ -215,13 +215,6 @@ std::size_t length_if_clean(const char* path) {
   return is_suspect && needs_normalizing(path, length) ? 0 : length;
 }
 
-/// The kernel answers bad addresses with EFAULT; the most common ones must not fault here.
-bool is_readable(const char* path) {
-  constexpr std::uintptr_t kFirstPage = 4096, kLast = 0x7FFF'FFFF'F000;
-  const auto address = reinterpret_cast<std::uintptr_t>(path);
-  return address >= kFirstPage && address <= kLast;
-}
-
 struct Names {
   static constexpr std::uint32_t kSlots = 4096;
   std::uint32_t session;

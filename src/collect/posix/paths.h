@@ -8,6 +8,13 @@
 
 namespace stepscope::collect::posix {
 
+/// The kernel answers bad addresses with EFAULT; the most common ones must not fault here.
+inline bool is_readable(const char* path) {
+  constexpr std::uintptr_t kFirstPage = 4096, kLast = 0x7FFF'FFFF'F000;
+  const auto address = reinterpret_cast<std::uintptr_t>(path);
+  return address >= kFirstPage && address <= kLast;
+}
+
 /// An absolute path without "." and ".." and doubled slashes. It points into what the caller gave, or into
 /// scratch(), until the thread's next path. To be used inside.
 class Path {

@@ -12,7 +12,13 @@
 namespace stepscope::collect::posix {
 namespace {
 
-int descriptor_of(FILE* stream) { return stream == nullptr ? -1 : ::fileno_unlocked(stream); }
+/// -1: a stream without a descriptor, as fmemopen makes them. errno is kept.
+int descriptor_of(FILE* stream) {
+  const int kept = errno;
+  const int descriptor = stream == nullptr ? -1 : ::fileno_unlocked(stream);
+  errno = kept;
+  return descriptor;
+}
 
 bool appends(const char* mode) { return mode != nullptr && mode[0] == 'a'; }
 

@@ -199,7 +199,10 @@ class StraceText : public ByteSource {
     const std::int64_t parent = process_of(line.thread);
     const bool is_thread = args.find("CLONE_THREAD") != std::string_view::npos;
     processes_[line.result] = is_thread ? parent : line.result;
-    if (!is_thread) files_[line.result] = files_[parent];
+    const std::size_t size = files_[parent].size();
+    if (is_thread || files_.contains(line.result) || size > kMostOpen - inherited_) return;
+    inherited_ += size;
+    files_[line.result] = files_[parent];
   }
 
   void call(const StraceLine& line, std::string_view all, std::int64_t begin) {
@@ -224,7 +227,10 @@ class StraceText : public ByteSource {
       descriptor = strace_descriptor(given);
       if (descriptor < 0) return;
       file = found(files, descriptor, given);
-      if (file == nullptr) return;
+      if (file == nullptr) {
+        if (line.name.starts_with("dup") && line.result >= 0) files.erase(line.result);
+        return;
+      }
       path = file->path;
     }
     if (path.empty()) return;
@@ -303,6 +309,7 @@ class StraceText : public ByteSource {
   std::map<std::int64_t, Unfinished> open_;         // by thread
   std::map<std::int64_t, std::int64_t> processes_;  // by thread that was seen to start
   std::map<std::int64_t, Descriptors> files_;       // by process
+  std::size_t inherited_ = 0;                       // descriptors of children, in all
 };
 
 }  // namespace
