@@ -277,7 +277,7 @@ namespace stepscope::advise {
   X(double, kNeverTwo, 0.98, "of the calls' time, during which no second call of the fetch is open: a lock", "threads without a lock overlap by chance") \
   X(std::int64_t, kManyFiles, 64, "opens or reads per batch, or of a recording of I/O alone: many", "chosen: two per sample of a usual batch") \
   X(std::int64_t, kTinyFile, 16'384, "bytes read per file that is opened: tiny", "chosen: opening and closing take longer than reading") \
-  X(double, kReadAgain, 2, "bytes read, by the bytes of the files that were read: the same is read again", "chosen") \
+  X(double, kReadAgain, 2, "bytes read by the bytes of the files, or opens by the number of files: the same again", "chosen") \
   X(std::int64_t, kTinyRead, 4'096, "bytes per read: tiny", "a page") \
   X(double, kSavingShare, 0.03, "of the window: writing files on the main thread", "as kBurstShare") \
   X(double, kSavingLeast, 0.5, "of that time: saved at least by writing in the background", "chosen: the state is still copied, and writing shares the cores") \

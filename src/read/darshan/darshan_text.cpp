@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <set>
 #include <utility>
@@ -11,6 +10,7 @@
 
 #include "base/text.h"
 #include "read/darshan/segment.h"
+#include "read/line_text.h"
 
 namespace stepscope::read {
 namespace {
@@ -50,30 +50,13 @@ struct FileOfRank {
   std::int64_t seen = 0;
 };
 
-class DarshanText : public ByteSource {
+class DarshanText : public LineText {
  public:
-  explicit DarshanText(std::unique_ptr<ByteSource> file) : file_(std::move(file)) {
-    stored_size = file_->stored_size;
-    compressed = file_->compressed;
-    reopens = file_->reopens;
-  }
-
-  std::size_t read(char* out, std::size_t size) override {
-    while (at_ == text_.size() && !ended_) {
-      text_.clear();
-      at_ = 0;
-      step();
-    }
-    const std::size_t taken = std::min(size, text_.size() - at_);
-    std::memcpy(out, text_.data() + at_, taken);
-    at_ += taken;
-    return taken;
-  }
-  std::int64_t position() const override { return file_->position(); }
+  using LineText::LineText;
 
   /// Reads up to the first call. An Error if there is none.
   std::optional<Error> find_call(const std::string& path) {
-    while (!begun_ && !ended_) step();
+    while (!begun_ && !has_ended()) step();
     if (begun_) return std::nullopt;
     constexpr std::string_view kRemedy =
         "; `darshan-dxt-parser LOG > calls.txt` writes the calls of a job that ran with "
@@ -92,32 +75,14 @@ class DarshanText : public ByteSource {
   }
 
  private:
-  static constexpr std::size_t kLongest = std::size_t{1} << 20;    // bytes of a line
   static constexpr std::size_t kMostKnown = std::size_t{1} << 20;  // threads, files
 
-  void step() {
-    char piece[1U << 16];
-    const std::size_t count = file_->read(piece, sizeof piece);
-    take_faults(*file_);
-    lines_.append(piece, count);
-    std::size_t begin = 0;
-    for (std::size_t end; (end = lines_.find('\n', begin)) != std::string::npos; begin = end + 1)
-      line(std::string_view(lines_).substr(begin, end - begin));
-    lines_.erase(0, begin);
-    if (lines_.size() > kLongest) {
-      const auto length = static_cast<std::int64_t>(lines_.size());
-      add_fault(read_, "a line is longer than 1 MiB", length);
-      read_ += length;
-      lines_.clear();
-    }
-    if (count > 0) return;
-    if (!lines_.empty()) line(lines_);
+  void finish() override {
     end_file();
     if (begun_) end_document();
-    ended_ = true;
   }
 
-  void line(std::string_view text) {
+  void line(std::string_view text) override {
     const auto length = static_cast<std::int64_t>(text.size()) + 1;
     const std::string_view of = trimmed(text);
     if (of.empty() || of.starts_with('#') || of.starts_with("Warning:"))
@@ -257,12 +222,9 @@ class DarshanText : public ByteSource {
     text_ += "]}\n";
   }
 
-  std::unique_ptr<ByteSource> file_;
-  std::string lines_, text_;
-  std::size_t at_ = 0;
-  std::int64_t read_ = 0, base_ = 0, counters_ = 0, ranges_ = 0;
+  std::int64_t base_ = 0, counters_ = 0, ranges_ = 0;
   std::int64_t first_process_ = 0, last_process_ = 0;  // of the job
-  bool begun_ = false, ended_ = false, first_ = true, begins_job_ = true;
+  bool begun_ = false, first_ = true, begins_job_ = true;
   bool threads_ = false, without_dxt_ = false, incomplete_ = false, unknown_start_ = false;
   Job job_;
   FileOfRank of_rank_;

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <optional>
 #include <string>
 
 #include "base/text.h"
+#include "read/line_text.h"
 #include "read/strace/line.h"
 
 namespace stepscope::read {
@@ -110,55 +110,21 @@ struct OpenFile {
 };
 using Descriptors = std::map<std::int64_t, OpenFile>;
 
-class StraceText : public ByteSource {
+class StraceText : public LineText {
  public:
-  explicit StraceText(std::unique_ptr<ByteSource> file) : file_(std::move(file)) {
-    stored_size = file_->stored_size;
-    compressed = file_->compressed;
-    reopens = file_->reopens;
-  }
-
-  std::size_t read(char* out, std::size_t size) override {
-    while (at_ == text_.size() && !ended_) {
-      text_.clear();
-      at_ = 0;
-      step();
-    }
-    const std::size_t taken = std::min(size, text_.size() - at_);
-    std::memcpy(out, text_.data() + at_, taken);
-    at_ += taken;
-    return taken;
-  }
-  std::int64_t position() const override { return file_->position(); }
+  using LineText::LineText;
 
  private:
-  static constexpr std::size_t kLongest = std::size_t{1} << 20;   // bytes of a line
   static constexpr std::size_t kMostOpen = std::size_t{1} << 20;  // unfinished calls, processes, files
 
-  /// Reads some lines and appends their events to `text_`.
-  void step() {
-    char piece[1U << 16];
-    const std::size_t count = file_->read(piece, sizeof piece);
-    take_faults(*file_);
-    lines_.append(piece, count);
-    std::size_t begin = 0;
-    for (std::size_t end; (end = lines_.find('\n', begin)) != std::string::npos; begin = end + 1)
-      line(std::string_view(lines_).substr(begin, end - begin));
-    lines_.erase(0, begin);
-    if (lines_.size() > kLongest) {
-      fault("a line is longer than 1 MiB", static_cast<std::int64_t>(lines_.size()));
-      lines_.clear();
-    }
-    if (count > 0) return;
-    if (!lines_.empty()) line(lines_);
+  void finish() override {
     if (!begun_) begin_document(0);
     text_ += "\n]}\n";
-    ended_ = true;
   }
 
   void fault(const char* why, std::int64_t bytes) { add_fault(read_, why, bytes); }
 
-  void line(std::string_view text) {
+  void line(std::string_view text) override {
     const auto length = static_cast<std::int64_t>(text.size()) + 1;
     if (const auto of = strace_line(text))
       take(*of);
@@ -301,11 +267,8 @@ class StraceText : public ByteSource {
     std::string name, args;
     std::int64_t ns = 0;
   };
-  std::unique_ptr<ByteSource> file_;
-  std::string lines_, text_;
-  std::size_t at_ = 0;
-  std::int64_t read_ = 0, base_ = 0;
-  bool begun_ = false, ended_ = false, first_ = true;
+  std::int64_t base_ = 0;
+  bool begun_ = false, first_ = true;
   std::map<std::int64_t, Unfinished> open_;         // by thread
   std::map<std::int64_t, std::int64_t> processes_;  // by thread that was seen to start
   std::map<std::int64_t, Descriptors> files_;       // by process
