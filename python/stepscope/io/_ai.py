@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from stepscope._collect import Block, annotations_are_off
+from stepscope import _collect
+from stepscope._collect import annotations_are_off
 from stepscope.io._ranges import loop, ranged
 
 TREE: dict[str, tuple[str, ...]] = {
@@ -20,7 +21,7 @@ TREE: dict[str, tuple[str, ...]] = {
 }
 
 
-class Node(Block):
+class Node(_collect.Node):
     """A decorator, a block, and the parent of nodes below it.
 
         @ai.data.item
@@ -50,14 +51,10 @@ class Node(Block):
         except KeyError:
             raise AttributeError(f"ai has no {self._leaf}.{name}; derive(name={name!r}) makes one") from None
 
-    def __call__(self, function: Callable[..., Any] | None = None, *, enable: bool = True, **values: Any) -> Any:
-        """``@node`` or ``@node(step=3)`` decorates; ``with node(step=3):`` is a block with these args. ``enable`` is for this use."""
-        is_on = enable and self.is_enabled
-        if function is not None:
-            if not is_on:
-                return function
-            return ranged(self, self._leaf or function.__qualname__, self._text, function)
-        return self.with_args(values, is_on)
+    def _decorated(self, function: Callable[..., Any], *, enable: bool = True) -> Callable[..., Any]:
+        if not (enable and self.is_enabled):
+            return function
+        return ranged(self, self._leaf or function.__qualname__, self._text, function)
 
     def init(self, function: Callable[..., Any]) -> Any:
         """Decorates a constructor."""
@@ -79,13 +76,6 @@ class Node(Block):
     def stop(self) -> Node:
         """Ends the range that start() began last. Without one, it does nothing."""
         self.__exit__(None, None, None)
-        return self
-
-    def update(self, epoch: Any = None, step: Any = None, image_idx: Any = None, image_size: Any = None, args: Mapping[str, Any] | None = None) -> Node:
-        """Adds args to what is open here, of this node and of those below it; else to their later ranges."""
-        super().update(epoch, step, image_idx, image_size, args)
-        for child in self._children.values():
-            child.update(epoch, step, image_idx, image_size, args)
         return self
 
     def derive(self, name: str, **values: Any) -> Node:

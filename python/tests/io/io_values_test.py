@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import enum
+import functools
 import inspect
 import json
 import math
@@ -356,3 +357,37 @@ def test_many_threads(recorded):
     sys.setswitchinterval(interval)
     told = sorted((args["thread"], args["step"]) for _, args in recorded())
     assert told == [(number, step) for number in range(4) for step in range(200)]
+
+
+def test_a_node_called_with_args_is_a_block_of_its_own(recorded):
+    args = {"step": 4, "note": "kept"}
+    forward = ai.compute.forward
+    ready = functools.partial(forward, step=5)
+    block = forward(**args)
+    args["step"] = 0
+    for one in (block, ready(), ready(epoch=1), forward(step=6)(epoch=2), forward(step=None), forward(enable=False, step=7), forward()):
+        with one:
+            pass
+    cat = {"cat": "compute"}
+    assert [args for _, args in recorded()] == [
+        {**cat, "step": 4, "note": "kept"}, {**cat, "step": 5}, {**cat, "epoch": 1, "step": 5}, {**cat, "epoch": 2, "step": 6}, cat, cat]
+    assert forward._fixed == {}
+
+
+def test_a_node_decorates_only_what_it_is_on_for():
+    def function():
+        pass
+
+    forward = ai.compute.forward
+    assert forward(function, enable=False) is function is forward(enable=False)(function)
+    assert forward(function) is not function and forward(step=3)(function) is not function
+    with pytest.raises(TypeError):
+        forward(function, function)
+    with pytest.raises(TypeError, match="at most 5 arguments"):
+        forward.update(1, 2, 3, 4, {}, 6)
+    with pytest.raises(TypeError, match="multiple values for argument 'epoch'"):
+        forward.update(1, epoch=2)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'color'"):
+        dft_fn("data", color=1)
+    with pytest.raises(TypeError, match="needs the argument 'cat'"):
+        dft_fn(name="decode")

@@ -1,17 +1,12 @@
 #include "collect/python/block.h"
 
-#include <strings.h>
 #include <structmember.h>
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
-#include <cstdlib>
-#include <span>
-#include <string>
 #include <utility>
 
 #include "collect/python/annotation.h"
+#include "collect/python/block_args.h"
 #include "collect/python/members.h"
 
 namespace stepscope::collect {
@@ -26,13 +21,6 @@ struct Block {
 };
 
 Block& block_of(PyObject* self) { return *reinterpret_cast<Block*>(self); }
-
-constexpr std::size_t kKnown = 4;
-/// What update() takes; those before "args" are args themselves.
-constexpr std::array<const char*, kKnown + 1> kParameters = {"epoch", "step", "image_idx", "image_size",
-                                                             "args"};
-std::array<PyObject*, kParameters.size()> parameters;  ///< the same, interned
-PyObject* category = nullptr;                          ///< "cat", interned
 
 /// Whether a coroutine may run here: 0 or 1; -1: a Python error is set.
 int is_in_loop() {
@@ -50,15 +38,6 @@ int is_in_loop() {
   return loop != Py_None ? 1 : 0;
 }
 
-bool is_shut(const char* variable) {
-  const char* value = std::getenv(variable);
-  constexpr std::array kShut = {"0", "false", "off", "no"};
-  return value != nullptr &&
-         std::ranges::any_of(kShut, [&](const char* one) { return ::strcasecmp(one, value) == 0; });
-}
-
-bool annotations_are_off() { return is_shut("STEPSCOPE_IO") || is_shut("DFTRACER_ENABLE"); }
-
 PyObject* find_off(PyObject*, PyObject*) { return PyBool_FromLong(annotations_are_off()); }
 PyMethodDef off_method = {
     "annotations_are_off", find_off, METH_NOARGS,
@@ -69,39 +48,6 @@ void take(PyObject*& kept, PyObject* value) { Py_XDECREF(std::exchange(kept, val
 PyObject* itself(PyObject* object) {
   Py_INCREF(object);
   return object;
-}
-
-bool is_same(PyObject* interned, PyObject* name) {
-  return interned == name || (PyUnicode_CHECK_INTERNED(name) == 0 && PyUnicode_Compare(interned, name) == 0);
-}
-
-/// Whether text_of_fixed() has put it first.
-bool is_first(PyObject* name) {
-  return PyUnicode_Check(name) &&
-         (is_same(category, name) || std::ranges::any_of(std::span(parameters).first(kKnown),
-                                                         [&](PyObject* one) { return is_same(one, name); }));
-}
-
-/// Adds a value of the dict; `otherwise` if it is not there. One that is null, or None among the known, is
-/// left out.
-bool add_fixed(std::string& json, PyObject* fixed, PyObject* name, PyObject* otherwise) {
-  PyObject* value = PyDict_GetItemWithError(fixed, name);
-  if (value == nullptr && PyErr_Occurred() != nullptr) return false;
-  if (value == nullptr) value = otherwise;
-  return value == nullptr || (value == Py_None && name != category) || add_member(json, name, value);
-}
-
-/// The category, the known values, then the others. Null: a Python error is set.
-PyObject* text_of_fixed(PyObject* cat, PyObject* fixed) {
-  std::string json;
-  json.reserve(256);
-  bool is_good = add_fixed(json, fixed, category, cat);
-  for (std::size_t i = 0; is_good && i < kKnown; ++i)
-    is_good = add_fixed(json, fixed, parameters[i], nullptr);
-  PyObject *name = nullptr, *value = nullptr;
-  for (Py_ssize_t at = 0; is_good && PyDict_Next(fixed, &at, &name, &value) != 0;)
-    is_good = is_first(name) || add_member(json, name, value);
-  return is_good ? str_of(json) : nullptr;
 }
 
 /// `fixed` and what else a block consists of; it takes `fixed`. False: a Python error is set.
@@ -202,13 +148,6 @@ PyObject* flush_block(PyObject* self, PyObject*) {
   return is_good ? itself(self) : nullptr;
 }
 
-/// The place of update()'s parameter; -1: it has none of that name.
-int place_of(PyObject* name) {
-  for (std::size_t i = 0; i < parameters.size(); ++i)
-    if (is_same(parameters[i], name)) return static_cast<int>(i);
-  return -1;
-}
-
 /// Adds args to later blocks.
 bool add_to_later(Block& block, PyObject* values) {
   PyObject* all = has_values(block) ? PyDict_Copy(block.values) : PyDict_New();
@@ -220,50 +159,13 @@ bool add_to_later(Block& block, PyObject* values) {
   return true;
 }
 
-using Given = std::array<PyObject*, kParameters.size()>;  ///< null or None: not given
-
-bool parse_update(Given& given, PyObject* const* values, Py_ssize_t count, PyObject* keywords) {
-  if (count > static_cast<Py_ssize_t>(given.size())) {
-    PyErr_Format(PyExc_TypeError, "update() takes at most %zu arguments (%zd given)", given.size(), count);
-    return false;
-  }
-  for (Py_ssize_t i = 0; i < count; ++i) given[static_cast<std::size_t>(i)] = values[i];
-  for (Py_ssize_t i = 0; keywords != nullptr && i < PyTuple_GET_SIZE(keywords); ++i) {
-    PyObject* name = PyTuple_GET_ITEM(keywords, i);
-    const int place = place_of(name);
-    if (place < 0 || place < count) {
-      PyErr_Format(PyExc_TypeError, "update() got %s argument '%U'",
-                   place < 0 ? "an unexpected keyword" : "multiple values for", name);
-      return false;
-    }
-    given[static_cast<std::size_t>(place)] = values[count + i];
-  }
-  return true;
-}
-
-/// A dict of what is given; null: a Python error is set.
-PyObject* values_of(const Given& given) {
-  PyObject* values = PyDict_New();
-  bool is_good = values != nullptr;
-  for (std::size_t i = 0; is_good && i < kKnown; ++i)
-    if (given[i] != nullptr && given[i] != Py_None)
-      is_good = PyDict_SetItem(values, parameters[i], given[i]) == 0;
-  PyObject* others = given[kKnown];
-  const int has_others = !is_good || others == nullptr ? 0 : PyObject_IsTrue(others);
-  if (has_others == 1 && PyDict_CheckExact(others)) {
-    is_good = PyDict_Update(values, others) == 0;
-  } else if (has_others == 1) {
-    PyObject* done = PyObject_CallMethod(values, "update", "O", others);
-    is_good = done != nullptr;
-    Py_XDECREF(done);
-  }
-  if (!is_good || has_others < 0) Py_CLEAR(values);
-  return values;
-}
+constexpr Taken kOfBlock = {"Block", kBlock}, kOfUpdate = {"update", kUpdate};
 
 PyObject* update_block(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* keywords) {
   Given given{};
-  if (!parse_update(given, values, count, keywords)) return nullptr;
+  if (!take_positional(given, kOfUpdate, values, count)) return nullptr;
+  for (Py_ssize_t i = 0; keywords != nullptr && i < PyTuple_GET_SIZE(keywords); ++i)
+    if (!take_named(given, kOfUpdate, PyTuple_GET_ITEM(keywords, i), values[count + i])) return nullptr;
   const int on = is_on(block_of(self));
   if (on < 0) return nullptr;
   if (on == 0) return itself(self);
@@ -276,21 +178,29 @@ PyObject* update_block(PyObject* self, PyObject* const* values, Py_ssize_t count
   return is_good ? itself(self) : nullptr;
 }
 
-int init_block(PyObject* self, PyObject* given, PyObject* named) {
-  static const char* names[] = {"cat", "name", "epoch", "step", "image_idx", "image_size", "enable", nullptr};
-  PyObject *cat = nullptr, *leaf = Py_None;
-  Given values{};
-  int enable = 1;
-  if (PyArg_ParseTupleAndKeywords(given, named, "O|OOOOOp", const_cast<char**>(names), &cat, &leaf,
-                                  &values[0], &values[1], &values[2], &values[3], &enable) == 0)
+int init_block(PyObject* self, PyObject* positional, PyObject* named) {
+  Given given{};
+  if (!take_positional(given, kOfBlock, &PyTuple_GET_ITEM(positional, 0), PyTuple_GET_SIZE(positional)))
     return -1;
+  PyObject *name = nullptr, *value = nullptr;
+  for (Py_ssize_t at = 0; named != nullptr && PyDict_Next(named, &at, &name, &value) != 0;)
+    if (!take_named(given, kOfBlock, name, value)) return -1;
+  if (given[kCat] == nullptr) {
+    PyErr_SetString(PyExc_TypeError, "Block() needs the argument 'cat'");
+    return -1;
+  }
+  const int enable = given[kEnable] == nullptr ? 1 : PyObject_IsTrue(given[kEnable]);
+  if (enable < 0) return -1;
+  PyObject* leaf = given[kName] == nullptr ? Py_None : given[kName];
   const bool is_enabled = enable != 0 && !annotations_are_off();
-  return fill_block(block_of(self), cat, leaf, values_of(values), is_enabled) ? 0 : -1;
+  return fill_block(block_of(self), given[kCat], leaf, values_of(given), is_enabled) ? 0 : -1;
 }
 
-/// The args of a block, and more; null: a Python error is set.
+/// The args of a block, and more, maybe the dict itself; null: a Python error is set.
 PyObject* fixed_and(const Block& block, PyObject* values) {
-  PyObject* fixed = is_on(block) < 0 ? nullptr : PyDict_Copy(block.fixed);
+  if (is_on(block) < 0) return nullptr;
+  if (PyDict_GET_SIZE(block.fixed) == 0 && Py_REFCNT(values) == 1) return itself(values);
+  PyObject* fixed = PyDict_Copy(block.fixed);
   if (fixed != nullptr && PyDict_Update(fixed, values) < 0) Py_CLEAR(fixed);
   return fixed;
 }
@@ -306,22 +216,6 @@ PyObject* add_args(PyObject* self, PyObject* values) {
   take(block.fixed, fixed);
   take(block.text, text);
   Py_RETURN_NONE;
-}
-
-PyObject* block_with_args(PyObject* self, PyObject* const* given, Py_ssize_t count) {
-  const Block& block = block_of(self);
-  if (count != 2 || !PyDict_Check(given[0])) {
-    PyErr_SetString(PyExc_TypeError, "with_args() takes a dict and a bool");
-    return nullptr;
-  }
-  const int is_enabled = PyObject_IsTrue(given[1]);
-  PyObject* fixed = is_enabled < 0 ? nullptr : fixed_and(block, given[0]);
-  PyObject* other = fixed == nullptr ? nullptr : Py_TYPE(self)->tp_alloc(Py_TYPE(self), 0);
-  if (other == nullptr)
-    Py_XDECREF(fixed);
-  else if (!fill_block(block_of(other), block.cat, block.leaf, fixed, is_enabled != 0))
-    Py_CLEAR(other);
-  return other;
 }
 
 PyMemberDef members_of_block[] = {{"_cat", T_OBJECT, offsetof(Block, cat), 0, nullptr},
@@ -347,21 +241,25 @@ PyObject* state_of_block(PyObject* self, PyObject*) {
   return nullptr;
 }
 
+template <class Function>
+PyCFunction fast(Function* function) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+
+#define UPDATE_TAKES \
+  "update($self, epoch=None, step=None, image_idx=None, image_size=None, args=None)\n--\n\n"
+
 PyMethodDef methods_of_block[] = {
     {"__getstate__", state_of_block, METH_NOARGS, nullptr},
     {"__enter__", enter_block, METH_NOARGS, "Begins a range."},
-    {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(leave_block_of)), METH_FASTCALL,
-     "Ends the innermost range that is open here."},
-    {"update", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(update_block)),
-     METH_FASTCALL | METH_KEYWORDS,
-     "update($self, epoch=None, step=None, image_idx=None, image_size=None, args=None)\n--\n\n"
+    {"__exit__", fast(leave_block_of), METH_FASTCALL, "Ends the innermost range that is open here."},
+    {"update", fast(update_block), METH_FASTCALL | METH_KEYWORDS,
+     UPDATE_TAKES
      "Adds args to the innermost range that this object has open here; without one, to its later blocks."},
     {"flush", flush_block, METH_NOARGS,
      "flush($self)\n--\n\n"
      "Ends the range of the block that is open here, and begins the next one with the same name."},
     {"add_args", add_args, METH_O, "add_args(values): args of each later range."},
-    {"with_args", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(block_with_args)), METH_FASTCALL,
-     "with_args(values, is_enabled): a block of the same kind and name that has these args too."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyType_Slot block_slots[] = {
@@ -380,18 +278,103 @@ PyType_Slot block_slots[] = {
 PyType_Spec block_spec = {"stepscope._collect.Block", sizeof(Block), 0,
                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, block_slots};
 
+/// The block itself with more args, as `with block(step=3)` has it.
+PyObject* block_with(PyObject* self, PyObject* values, bool is_enabled) {
+  const Block& block = block_of(self);
+  PyObject* fixed = fixed_and(block, values);
+  PyObject* other = fixed == nullptr ? nullptr : Py_TYPE(self)->tp_alloc(Py_TYPE(self), 0);
+  if (other == nullptr)
+    Py_XDECREF(fixed);
+  else if (!fill_block(block_of(other), block.cat, block.leaf, fixed, is_enabled))
+    Py_CLEAR(other);
+  return other;
+}
+
+/// Whether the keyword `enable`, which is taken out, and the block itself say yes: 0 or 1; -1: a Python error
+/// is set.
+int take_enable(const Block& block, PyObject* keywords) {
+  const int on = is_on(block);
+  PyObject* name = name_of(kEnable);
+  PyObject* enable = on < 0 ? nullptr : PyDict_GetItemWithError(keywords, name);
+  if (enable == nullptr) return PyErr_Occurred() == nullptr ? on : -1;
+  const int enabled = PyObject_IsTrue(enable);
+  return enabled < 0 || PyDict_DelItem(keywords, name) < 0 ? -1 : on & enabled;
+}
+
+/// Of a function it is a decorator.
+PyObject* call_node(PyObject* self, PyObject* positional, PyObject* keywords) {
+  if (PyTuple_GET_SIZE(positional) > 0) {
+    PyObject* decorate = PyObject_GetAttrString(self, "_decorated");
+    PyObject* decorated = decorate == nullptr ? nullptr : PyObject_Call(decorate, positional, keywords);
+    Py_XDECREF(decorate);
+    return decorated;
+  }
+  PyObject* none = keywords == nullptr ? PyDict_New() : nullptr;
+  PyObject* values = keywords == nullptr ? none : keywords;
+  const int is_enabled = values == nullptr ? -1 : take_enable(block_of(self), values);
+  PyObject* other = is_enabled < 0 ? nullptr : block_with(self, values, is_enabled == 1);
+  Py_XDECREF(none);
+  return other;
+}
+
+/// Adds args to the node, then to those below it.
+PyObject* update_node(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* keywords) {
+  PyObject* updated = update_block(self, values, count, keywords);
+  if (updated == nullptr) return nullptr;
+  static PyObject* const of_children = PyUnicode_InternFromString("_children");
+  static PyObject* const update = PyUnicode_InternFromString("update");
+  PyObject* children = PyObject_GetAttr(self, of_children);
+  PyObject* all = children == nullptr ? nullptr : PyMapping_Values(children);
+  bool is_good = all != nullptr;
+  for (Py_ssize_t i = 0; is_good && i < PyList_GET_SIZE(all); ++i) {
+    PyObject* method = PyObject_GetAttr(PyList_GET_ITEM(all, i), update);
+    PyObject* done = method == nullptr
+                         ? nullptr
+                         : PyObject_Vectorcall(method, values, static_cast<std::size_t>(count), keywords);
+    is_good = done != nullptr;
+    Py_XDECREF(method);
+    Py_XDECREF(done);
+  }
+  Py_XDECREF(children);
+  Py_XDECREF(all);
+  if (!is_good) Py_CLEAR(updated);
+  return updated;
+}
+
+PyMethodDef methods_of_node[] = {
+    {"update", fast(update_node), METH_FASTCALL | METH_KEYWORDS,
+     UPDATE_TAKES
+     "Adds args to what is open here, of this node and of those below it; else to their later ranges."},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyType_Slot node_slots[] = {
+    {Py_tp_doc, const_cast<char*>("A block that can be called: of a function it is a decorator, of named "
+                                  "args another block. A subclass has "
+                                  "_decorated(function, *, enable=True) and _children, a dict of nodes.")},
+    {Py_tp_dealloc, reinterpret_cast<void*>(destroy_block)},
+    {Py_tp_traverse, reinterpret_cast<void*>(visit_block)},
+    {Py_tp_clear, reinterpret_cast<void*>(clear_block)},
+    {Py_tp_call, reinterpret_cast<void*>(call_node)},
+    {Py_tp_methods, methods_of_node},
+    {0, nullptr}};
+
+PyType_Spec node_spec = {"stepscope._collect.Node", sizeof(Block), 0,
+                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, node_slots};
+
 }  // namespace
 
 bool add_block(PyObject* module) {
-  for (std::size_t i = 0; i < parameters.size(); ++i)
-    if ((parameters[i] = PyUnicode_InternFromString(kParameters[i])) == nullptr) return false;
-  if ((category = PyUnicode_InternFromString("cat")) == nullptr) return false;
+  if (!make_parameters()) return false;
   PyObject* off = PyCFunction_New(&off_method, nullptr);
   if (off == nullptr || PyModule_AddObject(module, "annotations_are_off", off) != 0) return false;
-  PyObject* type = PyType_FromSpec(&block_spec);
-  if (type != nullptr && PyModule_AddObject(module, "Block", type) == 0) return true;
-  Py_XDECREF(type);
-  return false;
+  PyObject* block = PyType_FromSpec(&block_spec);
+  PyObject* node = block == nullptr ? nullptr : PyType_FromSpecWithBases(&node_spec, block);
+  if (node == nullptr || PyModule_AddObject(module, "Node", node) != 0) {
+    Py_XDECREF(block);
+    Py_XDECREF(node);
+    return false;
+  }
+  return PyModule_AddObject(module, "Block", block) == 0;
 }
 
 }  // namespace stepscope::collect

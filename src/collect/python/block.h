@@ -1,4 +1,4 @@
-// The type stepscope._collect.Block: blocks with args, the base of annotations.
+// The types stepscope._collect.Block and .Node: blocks with args, the bases of annotations.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -6,7 +6,7 @@
 
 namespace stepscope::collect {
 
-/// Adds the type to the module. False: a Python error is set.
+/// Adds the types to the module. False: a Python error is set.
 bool add_block(PyObject* module);
 
 }  // namespace stepscope::collect

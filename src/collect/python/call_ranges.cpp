@@ -104,8 +104,8 @@ PyObject* told_of(const CallRanges& ranges, PyObject* given, PyObject* named) {
   Py_ssize_t length = 0;
   const char* bytes = PyUnicode_AsUTF8AndSize(ranges.text, &length);
   if (bytes == nullptr) return nullptr;
-  std::string json;
-  json.reserve(static_cast<std::size_t>(length) + 128);
+  Members members;
+  Json& json = members.json;
   json.append(bytes, static_cast<std::size_t>(length));
   Arguments arguments(given, named, ranges.has_self != 0);
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(ranges.parts); ++i) {

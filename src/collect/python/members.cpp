@@ -1,7 +1,9 @@
 #include "collect/python/members.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <string_view>
 
 namespace stepscope::collect {
@@ -11,13 +13,13 @@ constexpr Py_UCS4 kEllipsis = 0x2026;
 
 bool is_plain(Py_UCS4 c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; }
 
-void add_unit(std::string& json, Py_UCS4 unit) {
+void add_unit(Json& json, Py_UCS4 unit) {
   constexpr char kDigits[] = "0123456789abcdef";
   json +=
       {'\\', 'u', kDigits[unit >> 12], kDigits[unit >> 8 & 15], kDigits[unit >> 4 & 15], kDigits[unit & 15]};
 }
 
-void add_escaped(std::string& json, Py_UCS4 c) {
+void add_escaped(Json& json, Py_UCS4 c) {
   constexpr std::string_view kNamed = "\"\\\b\f\n\r\t", kLetters = "\"\\bfnrt";
   const std::size_t at = c < 128 ? kNamed.find(static_cast<char>(c)) : std::string_view::npos;
   if (at != std::string_view::npos) {
@@ -31,7 +33,7 @@ void add_escaped(std::string& json, Py_UCS4 c) {
 }
 
 /// In ASCII, like json.dumps(), so that lone surrogates are kept.
-void add_text(std::string& json, PyObject* text, Py_ssize_t length) {
+void add_text(Json& json, PyObject* text, Py_ssize_t length) {
   const auto kind = PyUnicode_KIND(text);
   const void* data = PyUnicode_DATA(text);
   json += '"';
@@ -48,19 +50,19 @@ void add_text(std::string& json, PyObject* text, Py_ssize_t length) {
   }
 }
 
-void add_whole_text(std::string& json, PyObject* text) {
+void add_whole_text(Json& json, PyObject* text) {
   add_text(json, text, PyUnicode_GET_LENGTH(text));
   json += '"';
 }
 
-void add_cut_text(std::string& json, PyObject* text) {
+void add_cut_text(Json& json, PyObject* text) {
   if (PyUnicode_GET_LENGTH(text) <= kMaxCharacters) return add_whole_text(json, text);
   add_text(json, text, kMaxCharacters - 1);
   add_unit(json, kEllipsis);
   json += '"';
 }
 
-bool add_ascii(std::string& json, PyObject* text) {
+bool add_ascii(Json& json, PyObject* text) {
   Py_ssize_t length = 0;
   const char* bytes = text == nullptr ? nullptr : PyUnicode_AsUTF8AndSize(text, &length);
   if (bytes != nullptr) json.append(bytes, static_cast<std::size_t>(length));
@@ -68,7 +70,7 @@ bool add_ascii(std::string& json, PyObject* text) {
   return bytes != nullptr;
 }
 
-bool add_int(std::string& json, PyObject* value) {
+bool add_int(Json& json, PyObject* value) {
   int overflows = 0;
   const long long number = PyLong_AsLongLongAndOverflow(value, &overflows);
   if (overflows != 0) return add_ascii(json, PyLong_Type.tp_repr(value));  // subclasses have their own str()
@@ -79,7 +81,7 @@ bool add_int(std::string& json, PyObject* value) {
 }
 
 /// As Python's repr() has it. JSON has no NaN and no infinity: they are texts.
-bool add_float(std::string& json, PyObject* value) {
+bool add_float(Json& json, PyObject* value) {
   const double number = PyFloat_AS_DOUBLE(value);
   if (!std::isfinite(number)) return false;
   const double size = std::fabs(number);
@@ -95,7 +97,7 @@ bool add_float(std::string& json, PyObject* value) {
 }
 
 /// False, perhaps with an error: it is no number that JSON has.
-bool add_number(std::string& json, PyObject* value) {
+bool add_number(Json& json, PyObject* value) {
   if (PyBool_Check(value)) {
     json += value == Py_True ? "true" : "false";
     return true;
@@ -119,7 +121,7 @@ PyObject* item_of(PyObject* value) {
   return number;
 }
 
-bool add_object(std::string& json, PyObject* value) {
+bool add_object(Json& json, PyObject* value) {
   PyObject* number = item_of(value);
   const bool is_number = number != nullptr && add_number(json, number);
   Py_XDECREF(number);
@@ -134,7 +136,7 @@ bool add_object(std::string& json, PyObject* value) {
   return true;
 }
 
-bool add_key(std::string& json, PyObject* key) {
+bool add_key(Json& json, PyObject* key) {
   if (PyUnicode_CheckExact(key)) {
     add_whole_text(json, key);
     return true;
@@ -148,7 +150,7 @@ bool add_key(std::string& json, PyObject* key) {
 
 }  // namespace
 
-bool add_value(std::string& json, PyObject* value) {
+bool add_value(Json& json, PyObject* value) {
   if (value == Py_None) {
     json += "null";
     return true;
@@ -162,7 +164,7 @@ bool add_value(std::string& json, PyObject* value) {
   return is_simple ? add_number(json, value) : add_object(json, value);
 }
 
-bool add_member(std::string& json, PyObject* key, PyObject* value) {
+bool add_member(Json& json, PyObject* key, PyObject* value) {
   Py_INCREF(value);  // str() of the key may change the dict that has it
   if (!json.empty()) json += ',';
   bool is_good = add_key(json, key);
@@ -172,23 +174,28 @@ bool add_member(std::string& json, PyObject* key, PyObject* value) {
   return is_good;
 }
 
-bool add_members(std::string& json, PyObject* values) {
+bool add_members(Json& json, PyObject* values) {
   PyObject *key = nullptr, *value = nullptr;
   for (Py_ssize_t at = 0; PyDict_Next(values, &at, &key, &value) != 0;)
     if (!add_member(json, key, value)) return false;
   return true;
 }
 
-PyObject* str_of(const std::string& json) {
-  return PyUnicode_DecodeUTF8(json.data(), static_cast<Py_ssize_t>(json.size()), nullptr);
+PyObject* str_of(const Json& json) {
+  const auto length = static_cast<Py_ssize_t>(json.size());
+  if (!std::ranges::all_of(json, [](char c) { return static_cast<unsigned char>(c) < 128; }))
+    return PyUnicode_DecodeUTF8(json.data(), length, nullptr);
+  PyObject* str = PyUnicode_New(length, 127);
+  if (str != nullptr) std::memcpy(PyUnicode_DATA(str), json.data(), json.size());
+  return str;
 }
 
 PyObject* members_with(PyObject* text, PyObject* values) {
   Py_ssize_t length = 0;
   const char* bytes = PyUnicode_AsUTF8AndSize(text, &length);
   if (bytes == nullptr) return nullptr;
-  std::string json;
-  json.reserve(static_cast<std::size_t>(length) + 128);
+  Members members;
+  Json& json = members.json;
   json.append(bytes, static_cast<std::size_t>(length));
   return add_members(json, values) ? str_of(json) : nullptr;
 }
