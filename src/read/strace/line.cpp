@@ -53,15 +53,34 @@ std::int64_t duration(std::string_view& text) {
   return ns;
 }
 
+/// Of "3, \"a)\") = 2</b>" the bracket that ends the args; npos: there is none. Texts and paths may have
+/// brackets of their own.
+std::size_t end_of_args(std::string_view text) {
+  int depth = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '"') {
+      for (++at; at < text.size() && text[at] != '"'; ++at)
+        if (text[at] == '\\') ++at;
+    } else if (c == '<' && at + 1 < text.size() && text[at + 1] == '/') {
+      at = std::min(text.find('>', at), text.size());
+    } else if (c == '(') {
+      ++depth;
+    } else if (c == ')' && depth-- == 0) {
+      return at;
+    }
+  }
+  return std::string_view::npos;
+}
+
 /// Takes ") = -1 ENOENT (No such file)" from the end.
 bool result(StraceLine& line, std::string_view& text) {
-  const std::size_t at = text.rfind(" = ");
+  const std::size_t at = end_of_args(text);
   if (at == std::string_view::npos) return false;
-  std::string_view value = trimmed(text.substr(at + 3));
-  std::string_view args = trimmed(text.substr(0, at));
-  if (!args.ends_with(')')) return false;
-  args.remove_suffix(1);
-  text = args;
+  std::string_view value = trimmed(text.substr(at + 1));
+  if (!value.starts_with("= ")) return false;
+  value = trimmed(value.substr(2));
+  text = text.substr(0, at);
   const bool negative = value.starts_with('-');
   if (negative) value.remove_prefix(1);
   if (value.starts_with("0x")) return true;  // an address
@@ -98,6 +117,7 @@ std::optional<StraceLine> strace_line(std::string_view text) {
   line.ns = seconds(text);
   if (line.ns < 0 || !text.starts_with(' ')) return std::nullopt;
   text = trimmed(text);
+  if (text.starts_with("+++ exited") || text.starts_with("+++ killed")) line.kind = StraceLine::Kind::ended;
   if (text.starts_with("---") || text.starts_with("+++")) return line;
   if (text.starts_with("<... ")) {
     const std::size_t end = text.find(kResumed);
@@ -141,9 +161,11 @@ std::vector<std::string_view> strace_args(std::string_view args) {
       quoted = c != '"';
     } else if (c == '"') {
       quoted = true;
-    } else if (c == '(' || c == '[' || c == '{' || c == '<') {
+    } else if (c == '<') {  // a descriptor's path
+      at = std::min(args.find('>', at), args.size());
+    } else if (c == '(' || c == '[' || c == '{') {
       ++depth;
-    } else if (c == ')' || c == ']' || c == '}' || c == '>') {
+    } else if (c == ')' || c == ']' || c == '}') {
       --depth;
     } else if (c == ',' && depth == 0) {
       out.push_back(trimmed(args.substr(begin, at - begin)));

@@ -10,7 +10,7 @@
 namespace stepscope::read {
 
 struct StraceLine {
-  enum class Kind : std::uint8_t { call, unfinished, resumed, other };  ///< other: a signal, an exit
+  enum class Kind : std::uint8_t { call, unfinished, resumed, ended, other };  ///< other: a signal
   Kind kind = Kind::other;
   std::int64_t thread = 0;  ///< 0: without -f
   std::int64_t ns = 0;      ///< since 1970

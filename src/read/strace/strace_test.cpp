@@ -92,6 +92,144 @@ TEST(Strace, ThreadsAndChildren) {
   EXPECT_NE(json.find(R"("fname": "/y/z", "fd": 5, "size": 1)"), std::string::npos);
 }
 
+// Until vfork() returns, the child has run; a fork's child may be seen before, too.
+TEST(Strace, ChildrenBeforeTheForkReturns) {
+  const std::string json = json_of(R"(7 1700000000.0 open("/a", O_RDONLY) = 3 <0.000010>
+7 1700000000.1 vfork( <unfinished ...>
+8 1700000000.2 read(3, "x", 1) = 1 <0.000010>
+8 1700000000.3 close(3) = 0 <0.000010>
+7 1700000000.4 <... vfork resumed>) = 8 <0.300000>
+8 1700000000.5 read(3, "x", 1) = -1 EBADF (Bad file descriptor) <0.000010>
+7 1700000000.6 read(3, "x", 1) = 1 <0.000010>
+7 1700000000.7 clone(child_stack=0x7f, flags=CLONE_VM|CLONE_THREAD <unfinished ...>
+9 1700000000.8 read(3, "x", 1) = 1 <0.000010>
+)");
+  EXPECT_EQ(events_in(json), 5U) << json;
+  EXPECT_NE(
+      json.find(
+          R"("pid": 8, "tid": 8, "ts": 200000.000, "dur": 10.000, "args": {"fname": "/a", "fd": 3, "offset": 0)"),
+      std::string::npos)
+      << json;
+  EXPECT_NE(
+      json.find(
+          R"("pid": 7, "tid": 7, "ts": 600000.000, "dur": 10.000, "args": {"fname": "/a", "fd": 3, "offset": 1)"),
+      std::string::npos)
+      << json;
+  EXPECT_NE(
+      json.find(
+          R"("pid": 7, "tid": 9, "ts": 800000.000, "dur": 10.000, "args": {"fname": "/a", "fd": 3, "offset": 2)"),
+      std::string::npos)
+      << json;
+}
+
+// Two forks are under way: whose child 9 is, is known when one returns.
+TEST(Strace, ChildrenOfOneOfTwoForks) {
+  const std::string json = json_of(R"(7 1700000000.0 open("/a", O_RDONLY) = 3 <0.000010>
+8 1700000000.0 open("/b", O_RDONLY) = 3 <0.000010>
+7 1700000000.1 fork( <unfinished ...>
+8 1700000000.1 fork( <unfinished ...>
+9 1700000000.2 read(3, "x", 1) = 1 <0.000010>
+8 1700000000.3 <... fork resumed>) = 9 <0.300000>
+9 1700000000.4 read(3, "x", 1) = 1 <0.000010>
+)");
+  EXPECT_EQ(events_in(json), 3U) << json;
+  EXPECT_NE(json.find(R"("pid": 9, "tid": 9, "ts": 400000.000, "dur": 10.000, "args": {"fname": "/b")"),
+            std::string::npos)
+      << json;
+}
+
+TEST(Strace, NumbersOfProcessesAreUsedAgain) {
+  const std::string json = json_of(R"(7 1700000000.0 open("/a", O_RDONLY) = 3 <0.000010>
+7 1700000000.1 fork() = 8 <0.000010>
+8 1700000000.2 open("/b", O_RDONLY) = 4 <0.000010>
+8 1700000000.3 +++ exited with 0 +++
+7 1700000000.4 fork() = 8 <0.000010>
+8 1700000000.5 read(4, "x", 1) = 1 <0.000010>
+8 1700000000.6 open("/c", O_RDONLY) = 5 <0.000010>
+7 1700000000.7 fork() = 8 <0.000010>
+8 1700000000.8 read(5, "x", 1) = 1 <0.000010>
+8 1700000000.9 read(3, "x", 1) = 1 <0.000010>
+)");
+  EXPECT_EQ(events_in(json), 4U) << json;  // three are opened; read(3) is of /a
+}
+
+TEST(Strace, DescriptorsCloseAtExec) {
+  const std::string json = json_of(R"(7 1700000000.0 open("/a", O_RDONLY|O_CLOEXEC) = 3 <0.000010>
+7 1700000000.0 open("/b", O_RDONLY) = 4 <0.000010>
+7 1700000000.0 dup3(4, 5, O_CLOEXEC) = 5 <0.000010>
+7 1700000000.0 fcntl(3, F_DUPFD, 10) = 10 <0.000010>
+7 1700000000.0 fcntl(4, F_SETFD, FD_CLOEXEC) = 0 <0.000010>
+7 1700000000.0 fcntl(4, F_SETFD, 0) = 0 <0.000010>
+7 1700000000.0 close_range(11, 4294967295, 0) = 0 <0.000010>
+7 1700000000.1 execve("/bin/no", ["no"], 0x7f) = -1 ENOENT (No such file or directory) <0.000010>
+7 1700000000.1 execve("/bin/x", ["x"], 0x7f /* 3 vars */) = 0 <0.000010>
+7 1700000000.2 read(3, "x", 1) = 1 <0.000010>
+7 1700000000.2 read(5, "x", 1) = 1 <0.000010>
+7 1700000000.3 read(4, "x", 1) = 1 <0.000010>
+7 1700000000.4 read(10, "x", 1) = 1 <0.000010>
+7 1700000000.5 close_range(4, 9, 0) = 0 <0.000010>
+7 1700000000.6 read(4, "x", 1) = 1 <0.000010>
+7 1700000000.7 socket(AF_UNIX, SOCK_STREAM, 0) = 10 <0.000010>
+7 1700000000.8 read(10, "x", 1) = 1 <0.000010>
+)");
+  EXPECT_EQ(events_in(json), 8U) << json;  // 2 open, dup3, 3 fcntl, reads of 4 and 10
+}
+
+// dup() and fork() share the position, two open() do not.
+TEST(Strace, PositionsAreShared) {
+  const std::string json = json_of(R"(7 1700000000.0 open("/a", O_RDONLY) = 3 <0.000010>
+7 1700000000.0 dup(3) = 4 <0.000010>
+7 1700000000.1 read(3, "0123", 4) = 4 <0.000010>
+7 1700000000.2 fork() = 8 <0.000010>
+8 1700000000.3 read(4, "01", 2) = 2 <0.000010>
+7 1700000000.4 read(3, "0", 1) = 1 <0.000010>
+7 1700000000.5 read(3, "0", 1) = 9223372036854775807 <0.000010>
+7 1700000000.6 read(3, "0", 1) = 1 <0.000010>
+)");
+  EXPECT_NE(
+      json.find(R"("tid": 8, "ts": 300000.000, "dur": 10.000, "args": {"fname": "/a", "fd": 4, "offset": 4)"),
+      std::string::npos)
+      << json;
+  EXPECT_NE(json.find(R"("ts": 400000.000, "dur": 10.000, "args": {"fname": "/a", "fd": 3, "offset": 6)"),
+            std::string::npos)
+      << json;
+  EXPECT_NE(json.find(R"("ts": 600000.000, "dur": 10.000, "args": {"fname": "/a", "fd": 3, "size": 1)"),
+            std::string::npos)
+      << json;
+}
+
+TEST(Strace, CallsWithTwoFiles) {
+  const std::string json =
+      json_of(R"(7 1700000000.0 openat(AT_FDCWD</home>, "d", O_DIRECTORY) = 3</home/d> <0.000010>
+7 1700000000.1 renameat2(3, "x", AT_FDCWD</home>, "y", RENAME_NOREPLACE) = 0 <0.000010>
+7 1700000000.2 linkat(3, "x", 3, "z", 0) = 0 <0.000010>
+7 1700000000.3 symlinkat("../x", 3, "s") = 0 <0.000010>
+7 1700000000.4 sendfile(9<socket:[1]>, 3, [0] => [4], 100) = 4 <0.000010>
+7 1700000000.5 splice(3, NULL, 9, NULL, 200, 0) = 5 <0.000010>
+)");
+  EXPECT_EQ(events_in(json), 6U);
+  EXPECT_NE(json.find(R"("fname": "/home/d/x", "to": "/home/y")"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("fname": "/home/d/x", "to": "/home/d/z")"), std::string::npos);
+  EXPECT_NE(json.find(R"("fname": "../x", "to": "/home/d/s")"), std::string::npos);
+  EXPECT_NE(
+      json.find(
+          R"("name": "sendfile", "pid": 7, "tid": 7, "ts": 400000.000, "dur": 10.000, "args": {"fname": "/home/d", "fd": 3, "size": 100, "ret": 4})"),
+      std::string::npos)
+      << json;
+  EXPECT_NE(json.find(R"("fd": 3, "size": 200, "ret": 5})"), std::string::npos);
+}
+
+TEST(Strace, BracketsInPaths) {
+  const std::string json = json_of(R"(7 1700000000.0 open("/a) = 5 \") = 6", O_RDONLY) = 3</a) = 5> <0.000010>
+7 1700000000.1 read(3</a) = 5>,  <unfinished ...>
+7 1700000000.2 <... read resumed>") = 9", 4) = 4 <0.000010>
+7 1700000000.3 close(3)                         = 0 <0.000010>
+)");
+  EXPECT_EQ(events_in(json), 3U) << json;
+  EXPECT_NE(json.find(R"("fname": "/a) = 5 \") = 6", "ret": 3})"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("offset": 0, "size": 4, "ret": 4})"), std::string::npos) << json;
+}
+
 TEST(Strace, FoldersOfDescriptors) {
   const std::string json = json_of(R"(7 1700000000.0 openat(AT_FDCWD, "/d", O_DIRECTORY) = 3 <0.000010>
 7 1700000000.1 newfstatat(3, "x.img", {st_size=1, ...}, 0) = 0 <0.000010>

@@ -4,98 +4,115 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/text.h"
 #include "read/line_text.h"
+#include "read/strace/descriptors.h"
 #include "read/strace/line.h"
 
 namespace stepscope::read {
 namespace {
 
-/// Where a call says which file it is about.
-enum class About : std::uint8_t {
-  none,        ///< no file, or one that is not followed
-  path,        ///< the first arg is a path
-  path_at,     ///< the first is a folder's descriptor, the second a path
-  two_paths,   ///< the first and the second
-  descriptor,  ///< the first is a descriptor
-  mapped       ///< the fifth is a descriptor, the sixth an offset
-};
-
+/// Where a call says what it is about: numbers of args, -1 for none.
 struct Known {
   std::string_view name;
-  About about;
-  int size = -1, offset = -1;  ///< args
-  bool moves = false;          ///< reads or writes at the descriptor's position
+  int folder = -1, path = -1;                ///< the folder's descriptor, and the path from there
+  int second_folder = -1, second_path = -1;  ///< the same of another
+  int descriptor = -1;
+  int size = -1, offset = -1;
+  bool moves = false;  ///< reads or writes at the descriptor's position
 };
+constexpr Known of_path(std::string_view name, int path = 0) { return {.name = name, .path = path}; }
+constexpr Known of_path_at(std::string_view name) { return {.name = name, .folder = 0, .path = 1}; }
+constexpr Known of_paths(std::string_view name) { return {.name = name, .path = 0, .second_path = 1}; }
+constexpr Known of_paths_at(std::string_view name) {
+  return {.name = name, .folder = 0, .path = 1, .second_folder = 2, .second_path = 3};
+}
+constexpr Known of_file(std::string_view name, int size = -1, int offset = -1) {
+  return {.name = name, .descriptor = 0, .size = size, .offset = offset};
+}
+constexpr Known of_stream(std::string_view name, int size = -1) {
+  return {.name = name, .descriptor = 0, .size = size, .moves = true};
+}
 constexpr Known kCalls[] = {
-    {"access", About::path},
-    {"chdir", About::path},
-    {"chmod", About::path},
-    {"chown", About::path},
-    {"close", About::descriptor},
-    {"copy_file_range", About::descriptor, 4},
-    {"creat", About::path},
-    {"dup", About::descriptor},
-    {"dup2", About::descriptor},
-    {"dup3", About::descriptor},
-    {"faccessat", About::path_at},
-    {"faccessat2", About::path_at},
-    {"fadvise64", About::descriptor, 2, 1},
-    {"fallocate", About::descriptor, 3, 2},
-    {"fchdir", About::descriptor},
-    {"fchmod", About::descriptor},
-    {"fchmodat", About::path_at},
-    {"fchown", About::descriptor},
-    {"fchownat", About::path_at},
-    {"fcntl", About::descriptor},
-    {"fdatasync", About::descriptor},
-    {"flock", About::descriptor},
-    {"fstat", About::descriptor},
-    {"fsync", About::descriptor},
-    {"ftruncate", About::descriptor, 1},
-    {"getdents", About::descriptor},
-    {"getdents64", About::descriptor},
-    {"lchown", About::path},
-    {"link", About::two_paths},
-    {"lseek", About::descriptor},
-    {"lstat", About::path},
-    {"mkdir", About::path},
-    {"mkdirat", About::path_at},
-    {"mknod", About::path},
-    {"mmap", About::mapped, 1, 5},
-    {"newfstatat", About::path_at},
-    {"open", About::path},
-    {"openat", About::path_at},
-    {"openat2", About::path_at},
-    {"pread64", About::descriptor, 2, 3},
-    {"preadv", About::descriptor, -1, 3},
-    {"preadv2", About::descriptor, -1, 3},
-    {"pwrite64", About::descriptor, 2, 3},
-    {"pwritev", About::descriptor, -1, 3},
-    {"pwritev2", About::descriptor, -1, 3},
-    {"read", About::descriptor, 2, -1, true},
-    {"readlink", About::path},
-    {"readlinkat", About::path_at},
-    {"readv", About::descriptor, -1, -1, true},
-    {"rename", About::two_paths},
-    {"rmdir", About::path},
-    {"stat", About::path},
-    {"statfs", About::path},
-    {"statx", About::path_at},
-    {"symlink", About::two_paths},
-    {"sync_file_range", About::descriptor, 2, 1},
-    {"syncfs", About::descriptor},
-    {"truncate", About::path},
-    {"unlink", About::path},
-    {"unlinkat", About::path_at},
-    {"utime", About::path},
-    {"utimensat", About::path_at},
-    {"utimes", About::path},
-    {"write", About::descriptor, 2, -1, true},
-    {"writev", About::descriptor, -1, -1, true},
+    of_path("access"),
+    of_path("chdir"),
+    of_path("chmod"),
+    of_path("chown"),
+    of_file("close"),
+    of_file("copy_file_range", 4),
+    of_path("creat"),
+    of_file("dup"),
+    of_file("dup2"),
+    of_file("dup3"),
+    of_path_at("faccessat"),
+    of_path_at("faccessat2"),
+    of_file("fadvise64", 2, 1),
+    of_file("fallocate", 3, 2),
+    of_file("fchdir"),
+    of_file("fchmod"),
+    of_path_at("fchmodat"),
+    of_path_at("fchmodat2"),
+    of_file("fchown"),
+    of_path_at("fchownat"),
+    of_file("fcntl"),
+    of_file("fdatasync"),
+    of_file("flock"),
+    of_file("fstat"),
+    of_file("fstatfs"),
+    of_file("fsync"),
+    of_file("ftruncate", 1),
+    of_path_at("futimesat"),
+    of_file("getdents"),
+    of_file("getdents64"),
+    of_path("lchown"),
+    of_paths("link"),
+    of_paths_at("linkat"),
+    of_file("lseek"),
+    of_path("lstat"),
+    of_path("mkdir"),
+    of_path_at("mkdirat"),
+    of_path("mknod"),
+    of_path_at("mknodat"),
+    {.name = "mmap", .descriptor = 4, .size = 1, .offset = 5},
+    of_path_at("newfstatat"),
+    of_path("open"),
+    of_path_at("openat"),
+    of_path_at("openat2"),
+    of_file("pread64", 2, 3),
+    of_file("preadv", -1, 3),
+    of_file("preadv2", -1, 3),
+    of_file("pwrite64", 2, 3),
+    of_file("pwritev", -1, 3),
+    of_file("pwritev2", -1, 3),
+    of_stream("read", 2),
+    of_file("readahead", 2, 1),
+    of_path("readlink"),
+    of_path_at("readlinkat"),
+    of_stream("readv"),
+    of_paths("rename"),
+    of_paths_at("renameat"),
+    of_paths_at("renameat2"),
+    of_path("rmdir"),
+    {.name = "sendfile", .descriptor = 1, .size = 3},
+    of_file("splice", 4),
+    of_path("stat"),
+    of_path("statfs"),
+    of_path_at("statx"),
+    of_paths("symlink"),
+    {.name = "symlinkat", .path = 0, .second_folder = 1, .second_path = 2},
+    of_file("sync_file_range", 2, 1),
+    of_file("syncfs"),
+    of_path("truncate"),
+    of_path("unlink"),
+    of_path_at("unlinkat"),
+    of_path("utime"),
+    of_path_at("utimensat"),
+    of_path("utimes"),
+    of_stream("write", 2),
+    of_stream("writev"),
 };
 
 const Known* known(std::string_view name) {
@@ -104,18 +121,32 @@ const Known* known(std::string_view name) {
   return found != std::end(kCalls) && found->name == name ? found : nullptr;
 }
 
-struct OpenFile {
-  std::string path;
-  std::int64_t position = 0;  ///< -1: not known
-};
-using Descriptors = std::map<std::int64_t, OpenFile>;
+bool is_fork(std::string_view name) {
+  return name == "clone" || name == "clone3" || name == "fork" || name == "vfork";
+}
+
+/// Of a call that makes a descriptor of something that is no file.
+bool makes_other(std::string_view name) {
+  constexpr std::string_view kNames[] = {
+      "accept",        "accept4",      "epoll_create",  "epoll_create1",  "eventfd",        "eventfd2",
+      "fanotify_init", "inotify_init", "inotify_init1", "io_uring_setup", "memfd_create",   "perf_event_open",
+      "pidfd_open",    "signalfd",     "signalfd4",     "socket",         "timerfd_create", "userfaultfd"};
+  static_assert(std::ranges::is_sorted(kNames));
+  return std::ranges::binary_search(kNames, name);
+}
+
+using Args = std::vector<std::string_view>;
+
+bool is_said(const Args& args, std::string_view flag) {
+  return std::ranges::any_of(args, [&](std::string_view arg) { return has(arg, flag); });
+}
 
 class StraceText : public LineText {
  public:
   using LineText::LineText;
 
  private:
-  static constexpr std::size_t kMostOpen = std::size_t{1} << 20;  // unfinished calls, processes, files
+  static constexpr std::size_t kMostOpen = std::size_t{1} << 20;  // unfinished calls
 
   void finish() override {
     if (!begun_) begin_document(0);
@@ -136,8 +167,12 @@ class StraceText : public LineText {
   void take(const StraceLine& line) {
     using Kind = StraceLine::Kind;
     if (!begun_) begin_document(line.ns);
-    if (line.kind == Kind::unfinished && open_.size() < kMostOpen)
+    processes_.seen(line.thread);
+    if (line.kind == Kind::ended) processes_.ended(line.thread);
+    if (line.kind == Kind::unfinished && open_.size() < kMostOpen) {
       open_[line.thread] = {std::string(line.name), std::string(line.args), line.ns};
+      if (is_fork(line.name)) processes_.forks(line.thread, line.args);
+    }
     if (line.kind == Kind::call) call(line, line.args, line.ns);
     if (line.kind != Kind::resumed) return;
     const auto found = open_.find(line.thread);
@@ -154,99 +189,89 @@ class StraceText : public LineText {
         R"({{"schemaVersion": 1, "stepscope.strace": 1, "baseTimeNanoseconds": {}, "traceEvents": [)", base_);
   }
 
-  /// A thread's process: threads share their descriptors.
-  std::int64_t process_of(std::int64_t thread) {
-    const auto found = processes_.find(thread);
-    return found == processes_.end() ? thread : found->second;
-  }
-
-  void started(const StraceLine& line, std::string_view args) {
-    if (line.result <= 0 || processes_.size() >= kMostOpen) return;
-    const std::int64_t parent = process_of(line.thread);
-    const bool is_thread = args.find("CLONE_THREAD") != std::string_view::npos;
-    processes_[line.result] = is_thread ? parent : line.result;
-    const std::size_t size = files_[parent].size();
-    if (is_thread || files_.contains(line.result) || size > kMostOpen - inherited_) return;
-    inherited_ += size;
-    files_[line.result] = files_[parent];
-  }
-
   void call(const StraceLine& line, std::string_view all, std::int64_t begin) {
-    if (line.name == "clone" || line.name == "clone3" || line.name == "fork" || line.name == "vfork")
-      return started(line, all);
+    if (is_fork(line.name)) return processes_.forked(line.thread, line.result, all);
+    const std::int64_t process = processes_.process_of(line.thread);
+    StraceDescriptors& files = processes_.files_of(process);
+    const Args args = strace_args(all);
     const Known* of = known(line.name);
-    if (of == nullptr) return;
-    const std::vector<std::string_view> args = strace_args(all);
+    if (of == nullptr) return unrecorded(line, args, files);
     const auto arg = [&](int at) {
       return at >= 0 && static_cast<std::size_t>(at) < args.size() ? args[static_cast<std::size_t>(at)] : "";
     };
-    const std::int64_t process = process_of(line.thread);
-    Descriptors& files = files_[process];
-    std::string path, second;
-    std::int64_t descriptor = -1;
-    OpenFile* file = nullptr;
-    if (of->about == About::path || of->about == About::two_paths) path = strace_path(arg(0)).value_or("");
-    if (of->about == About::two_paths) second = strace_path(arg(1)).value_or("");
-    if (of->about == About::path_at) path = below(files, arg(0), strace_path(arg(1)).value_or(""));
-    if (of->about == About::descriptor || of->about == About::mapped) {
-      const std::string_view given = arg(of->about == About::mapped ? 4 : 0);
-      descriptor = strace_descriptor(given);
-      if (descriptor < 0) return;
-      file = found(files, descriptor, given);
-      if (file == nullptr) {
-        if (line.name.starts_with("dup") && line.result >= 0) files.erase(line.result);
-        return;
-      }
-      path = file->path;
-    }
-    if (path.empty()) return;
+    StraceFile* file = of->descriptor < 0 ? nullptr : found(files, arg(of->descriptor));
+    std::string path = file != nullptr ? file->path : below(files, arg(of->folder), arg(of->path));
+    if (path.empty()) return line.name.starts_with("dup") ? follow(line, args, files, {}) : void();
     std::int64_t offset = strace_number(arg(of->offset), -1);
-    if (of->moves && file->position >= 0) offset = file->position;
-    write(line, process, begin, path, second, descriptor, offset, strace_number(arg(of->size), -1));
-    follow(line, *of, files, args, path, descriptor, file);
+    if (of->moves && !file->appends) offset = file->position;
+    write({line, process, begin, path, below(files, arg(of->second_folder), arg(of->second_path)),
+           of->descriptor < 0 ? -1 : strace_descriptor(arg(of->descriptor)), offset,
+           strace_number(arg(of->size), -1)});
+    if (of->moves && line.result >= 0) file->moved_by(line.result);
+    follow(line, args, files, path);
   }
 
-  /// A name below the folder of a descriptor.
-  std::string below(Descriptors& files, std::string_view folder, std::string name) {
-    const std::int64_t descriptor = strace_descriptor(folder);
-    if (name.starts_with('/') || descriptor < 0) return name;
-    const OpenFile* file = found(files, descriptor, folder);
-    if (file == nullptr) return name;
-    return name.empty() ? file->path : file->path + "/" + name;
+  /// A path from a folder's descriptor on.
+  static std::string below(StraceDescriptors& files, std::string_view folder, std::string_view arg) {
+    std::string name = strace_path(arg).value_or("");
+    if (arg.empty() || name.starts_with('/') || folder.empty()) return name;
+    const StraceFile* file = found(files, folder);
+    const std::string from(file == nullptr ? strace_descriptor_path(folder) : file->path);  // AT_FDCWD</a>
+    return from.empty() || name.empty() ? from + name : from + "/" + name;
   }
 
-  OpenFile* found(Descriptors& files, std::int64_t descriptor, std::string_view given) {
-    const auto at = files.find(descriptor);
-    if (at != files.end()) return &at->second;
+  /// strace -y says the path of a descriptor that was not seen to be opened.
+  static StraceFile* found(StraceDescriptors& files, std::string_view given) {
+    const std::int64_t descriptor = strace_descriptor(given);
+    if (descriptor < 0) return nullptr;
+    if (StraceFile* file = files.find(descriptor)) return file;
     const std::string_view path = strace_descriptor_path(given);
-    if (path.empty() || files.size() >= kMostOpen) return nullptr;
-    return &(files[descriptor] = {std::string(path), -1});
+    if (path.empty()) return nullptr;
+    files.open(descriptor, {.path = std::string(path)}, false);
+    return files.find(descriptor);
   }
 
-  /// What the call changes about descriptors.
-  void follow(const StraceLine& line, const Known& of, Descriptors& files,
-              const std::vector<std::string_view>& args, const std::string& path, std::int64_t descriptor,
-              OpenFile* file) {
+  /// What a call that is not recorded changes about descriptors.
+  static void unrecorded(const StraceLine& line, const Args& args, StraceDescriptors& files) {
+    if (line.result < 0) return;
+    if (line.name == "execve" || line.name == "execveat") return files.exec();
+    if (makes_other(line.name)) return files.close(line.result);
+    if (line.name != "close_range" || args.size() < 3) return;
+    constexpr std::int64_t kLast = std::int64_t{1} << 32;
+    files.close(strace_number(args[0], kLast), strace_number(args[1], kLast),
+                has(args[2], "CLOSE_RANGE_CLOEXEC"));
+  }
+
+  /// The same of a call that is.
+  static void follow(const StraceLine& line, const Args& args, StraceDescriptors& files,
+                     const std::string& path) {
     if (line.result < 0) return;
     const std::string_view name = line.name;
+    const std::int64_t first = args.empty() ? -1 : strace_descriptor(args[0]);
     if (name.starts_with("open") || name == "creat") {
-      const bool appends =
-          std::any_of(args.begin(), args.end(), [](std::string_view a) { return has(a, "O_APPEND"); });
-      if (files.size() < kMostOpen) files[line.result] = {path, appends ? -1 : 0};
+      files.open(line.result, {.path = path, .position = 0, .appends = is_said(args, "O_APPEND")},
+                 is_said(args, "O_CLOEXEC"));
     } else if (name == "close") {
-      files.erase(descriptor);
-    } else if (name.starts_with("dup") ||
-               (name == "fcntl" && args.size() > 1 && args[1].starts_with("F_DUPFD"))) {
-      if (files.size() < kMostOpen) files[line.result] = {path, -1};
-    } else if (name == "lseek") {
+      files.close(first);
+    } else if (name.starts_with("dup")) {
+      files.duplicate(first, line.result, is_said(args, "O_CLOEXEC"));
+    } else if (name == "fcntl" && args.size() > 1) {
+      if (args[1].starts_with("F_DUPFD")) files.duplicate(first, line.result, args[1] == "F_DUPFD_CLOEXEC");
+      if (args[1] == "F_SETFD" && args.size() > 2) files.set_close_at_exec(first, args[2] == "FD_CLOEXEC");
+    } else if (StraceFile* file = name == "lseek" ? files.find(first) : nullptr) {
       file->position = line.result;
-    } else if (of.moves && file->position >= 0) {
-      file->position += line.result;
     }
   }
 
-  void write(const StraceLine& line, std::int64_t process, std::int64_t begin, const std::string& path,
-             const std::string& second, std::int64_t descriptor, std::int64_t offset, std::int64_t size) {
+  struct Call {
+    const StraceLine& line;
+    std::int64_t process, begin;  ///< begin: ns since 1970
+    std::string path, second;
+    std::int64_t descriptor, offset, size;  ///< -1: none
+  };
+
+  void write(const Call& call) {
+    const auto& [line, process, begin, path, second, descriptor, offset, size] = call;
     const std::int64_t from = std::max<std::int64_t>(0, begin - base_);
     text_ += fmt::format(R"({}
 {{"ph": "X", "cat": "posix_call", "name": "{}", "pid": {}, "tid": {}, "ts": {}.{:03}, "dur": {}.{:03}, "args": {{"fname": )",
@@ -269,10 +294,8 @@ class StraceText : public LineText {
   };
   std::int64_t base_ = 0;
   bool begun_ = false, first_ = true;
-  std::map<std::int64_t, Unfinished> open_;         // by thread
-  std::map<std::int64_t, std::int64_t> processes_;  // by thread that was seen to start
-  std::map<std::int64_t, Descriptors> files_;       // by process
-  std::size_t inherited_ = 0;                       // descriptors of children, in all
+  std::map<std::int64_t, Unfinished> open_;  // by thread
+  StraceProcesses processes_;
 };
 
 }  // namespace
