@@ -113,7 +113,7 @@ void bind_files(nb::module_& module, nb::class_<Trace>& trace) {
           [](const Trace& t, const nb::bytes& path, const std::string& format, const std::string& what) {
             const std::string target = bytes_of(path);
             const nb::gil_scoped_release unlocked;
-            export_to(t, target, format, what);
+            return export_to(t, target, format, what);
           },
           nb::arg("path"), nb::arg("format"), nb::arg("what"))
       .def("validate", validate, nb::arg("strict"), Unlocked());

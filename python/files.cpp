@@ -14,6 +14,7 @@
 #include "report/suggest.h"
 #include "write/events.h"
 #include "write/output.h"
+#include "write/pfw/pfw.h"
 #include "write/query.h"
 
 namespace stepscope::python {
@@ -84,8 +85,11 @@ std::shared_ptr<Table> sql(const Trace& trace, const std::optional<std::string>&
   return owned(std::move(answers->front().table));
 }
 
-void export_to(const Trace& trace, const std::string& path, const std::string& format,
-               const std::string& what) {
+namespace {
+
+/// Of a format that holds tables.
+void export_tables(const Trace& trace, const std::string& path, const std::string& format,
+                   const std::string& what) {
   const bool events_only = what == "events";
   const analyze::Analysis* analysis = nullptr;
   if (!what.empty() && !events_only) {
@@ -101,13 +105,27 @@ void export_to(const Trace& trace, const std::string& path, const std::string& f
     return refuse_error(write::export_sqlite(trace.trace, reports, path, analysis != nullptr, {}));
   }
   if (format != "csv" && format != "json")
-    throw Refusal("UsageError", "export writes csv, json or sqlite, not '" + format + "'");
+    throw Refusal("UsageError", "export writes csv, json, sqlite or pfw, not '" + format + "'");
   if (analysis == nullptr) return refuse_error(write::export_events(trace.trace, path, format == "json"));
   const report::Report report = analyze::run(*analysis, *trace.derived({}), {});
   auto output = write::Output::open(path);
   if (!output) throw Refusal(output.error());
   output->write(format == "json" ? report::to_json(report) : report::to_csv(report));
   refuse_error(output->finish());
+}
+
+}  // namespace
+
+std::vector<std::string> export_to(const Trace& trace, const std::string& path, const std::string& format,
+                                   const std::string& what) {
+  if (format != "pfw") {
+    export_tables(trace, path, format, what);
+    return {};
+  }
+  refuse(what.empty() ? "" : "a .pfw holds file I/O, ranges and operators: leave out what=");
+  auto written = write::export_pfw(trace.trace, path);
+  if (!written) throw Refusal(written.error());
+  return std::move(written->notes);
 }
 
 std::pair<Report, bool> validate(const Trace& trace, bool strict) {

@@ -22,9 +22,9 @@ std::shared_ptr<Table> events(const Trace& trace, std::optional<std::vector<std:
 std::shared_ptr<Table> sql(const Trace& trace, const std::optional<std::string>& query);
 
 /// `what`: "events", the name of an analysis, or "" for all that the format can hold. `format`: csv, json,
-/// sqlite.
-void export_to(const Trace& trace, const std::string& path, const std::string& format,
-               const std::string& what);
+/// sqlite, pfw. Returns sentences: what the file cannot hold.
+std::vector<std::string> export_to(const Trace& trace, const std::string& path, const std::string& format,
+                                   const std::string& what);
 
 /// The report, and whether nothing is wrong.
 std::pair<Report, bool> validate(const Trace& trace, bool strict);

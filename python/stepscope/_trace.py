@@ -196,17 +196,19 @@ class Trace:
         """
         return Table(self._opened().sql(None if query is None else words("the query", query)))
 
-    def export(self, path: Path, *, format: Literal["csv", "json", "sqlite"] | None = None, what: str | None = None) -> None:
+    def export(self, path: Path, *, format: Literal["csv", "json", "sqlite", "pfw"] | None = None, what: str | None = None) -> None:
         """Writes the events (the default) or the analysis ``what`` to a file, whole or not at all.
 
-        ``format`` is by default the file's ending: .csv, .json, or .sqlite or .db, which also holds every analysis.
+        ``format`` is by default the file's ending: .csv, .json, .sqlite or .db, which also holds every analysis, or .pfw or .pfw.gz
+        for DFTracer's analysers: file I/O, ranges and operators. What a .pfw cannot hold is a warning.
         """
         target = output_bytes(path, self._opened().files())
-        endings = {b".csv": "csv", b".json": "json", b".sqlite": "sqlite", b".db": "sqlite"}
-        wanted = endings.get(os.path.splitext(target)[1]) if format is None else words("format", format)
+        endings = {b".csv": "csv", b".json": "json", b".sqlite": "sqlite", b".db": "sqlite", b".pfw": "pfw", b".pfw.gz": "pfw"}
+        wanted = next((of for ending, of in endings.items() if target.endswith(ending)), None) if format is None else words("format", format)
         if wanted is None:
-            raise UsageError(f"{os.fsdecode(target)}: the name must end in .csv, .json, .sqlite or .db, or give format=")
-        self._opened().export(target, wanted, "" if what is None else words("what", what))
+            raise UsageError(f"{os.fsdecode(target)}: the name must end in .csv, .json, .sqlite, .db, .pfw or .pfw.gz, or give format=")
+        for note in self._opened().export(target, wanted, "" if what is None else words("what", what)):
+            warnings.warn(note, stacklevel=2)
 
     def validate(self, *, strict: bool = False) -> Validation:
         """What was read of each file, and what could not be used; ``validate().fine`` when nothing is wrong.

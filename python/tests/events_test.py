@@ -1,6 +1,7 @@
 """Events as tables, SQL, exports, validation, merging, gates and explanations: as on the command line."""
 
 import csv
+import gzip
 import io
 import json
 import os
@@ -146,6 +147,14 @@ def test_exports_are_those_of_the_command_line(one_rank, tmp_path, name, keyword
     assert (tmp_path / name).read_bytes() == (tmp_path / ("of." + name)).read_bytes()
 
 
+def test_an_export_for_other_analysers(one_rank, tmp_path):
+    with pytest.warns(UserWarning, match="no file I/O"):
+        one_rank.export(tmp_path / "x.pfw.gz")
+    assert said("export", TRACE, "-o", tmp_path / "y.pfw.gz")[0] == 0
+    read = [gzip.decompress((tmp_path / name).read_bytes()) for name in ("x.pfw.gz", "y.pfw.gz")]
+    assert read[0] == read[1] and read[0].startswith(b"[\n")
+
+
 def test_an_export_to_sqlite(one_rank, tmp_path):
     one_rank.export(tmp_path / "trace.db")
     with sqlite3.connect(tmp_path / "trace.db") as database:
@@ -159,9 +168,10 @@ def test_an_export_to_sqlite(one_rank, tmp_path):
 
 
 def test_exports_that_cannot_be_written(one_rank, tmp_path):
-    for path, keywords, sentence in (("x.parquet", {}, "must end in .csv, .json, .sqlite or .db"),
+    for path, keywords, sentence in (("x.parquet", {}, "must end in .csv, .json, .sqlite, .db, .pfw or .pfw.gz"),
                                      ("x.csv", {"what": "kernel"}, "Did you mean 'kernels'?"),
-                                     ("x.csv", {"format": "xml"}, "export writes csv, json or sqlite, not 'xml'")):
+                                     ("x.pfw", {"what": "kernels"}, "leave out what="),
+                                     ("x.csv", {"format": "xml"}, "export writes csv, json, sqlite or pfw, not 'xml'")):
         with pytest.raises(stepscope.UsageError, match=sentence):
             one_rank.export(tmp_path / path, **keywords)
     with pytest.raises(FileNotFoundError):
