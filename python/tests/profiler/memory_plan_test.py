@@ -16,6 +16,15 @@ import stepscope  # noqa: E402
 from stepscope.profiler import profile  # noqa: E402
 
 
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """The sizes are the same, and other tests may run beside these."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
 def recorded(path, name, batch, *, whole):
     """Records steps: from before the model is made, or the third step alone."""
     make, optimizer_of, step = MODELS[name]
