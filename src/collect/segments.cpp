@@ -1,7 +1,6 @@
 #include "collect/segments.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -202,33 +201,18 @@ void count_dropped(Thread& thread) {
 
 OpenFile::OpenFile(const Recorder& recorder) : file_(recorder.file), is_own_(recorder.path != nullptr) {
   if (!is_own_) return;
-  file_ = ::open(recorder.path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  file_ = open_file(recorder.path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   struct stat now{};
   if (file_ < 0 || (::fstat(file_, &now) == 0 && now.st_ino == recorder.inode)) return;
-  ::close(file_);
+  close_file(file_);
   file_ = -1;
 }
 
 OpenFile::~OpenFile() {
-  if (is_own_ && file_ >= 0) ::close(file_);
+  if (is_own_ && file_ >= 0) close_file(file_);
 }
 
 std::mutex claims;
-
-Claim::Claim() {
-  ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_);
-  sigset_t all;
-  ::sigfillset(&all);
-  for (const int fault : {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP}) ::sigdelset(&all, fault);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  claims.lock();
-}
-
-Claim::~Claim() {
-  claims.unlock();
-  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  ::pthread_setcancelstate(cancel_, nullptr);
-}
 
 bool may_grow_to(std::size_t bytes) {
   rlimit limit{};

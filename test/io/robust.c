@@ -232,6 +232,33 @@ static void cancellation(void) {
   printf("lseek 40000\n");
 }
 
+static void* reads_until_canceled(void* at) {
+  pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+  char byte;
+  struct stat what;
+  for (;;) {
+    (void)!pread(*(int*)at, &byte, 1, 0);
+    (void)!stat("./a", &what);
+  }
+  return NULL;
+}
+
+// Threads are canceled wherever they are, also within the collector.
+static void asynchronous_cancellation(void) {
+  int f = make("a"), canceled = 0;
+  for (int i = 0; i < 3000; ++i) {
+    pthread_t thread;
+    void* result = NULL;
+    pthread_create(&thread, NULL, reads_until_canceled, &f);
+    usleep(i % 50);
+    pthread_cancel(thread);
+    pthread_join(thread, &result);
+    canceled += result == PTHREAD_CANCELED;
+  }
+  for (int i = 0; i < 1000; ++i) (void)!lseek(f, i, SEEK_SET);
+  printf("%d\nlseek 1000\n", canceled);
+}
+
 // With the given limit reached, the program gets the errors that it always got.
 static void few_descriptors(void) {
   const struct rlimit few = {64, 64};
@@ -302,6 +329,7 @@ int main(int count, char** args) {
                {"storm", handler_storm},
                {"jumps", jumps},
                {"cancel", cancellation},
+               {"cancel_anywhere", asynchronous_cancellation},
                {"descriptors", few_descriptors},
                {"files", small_files},
                {"memory", little_memory},

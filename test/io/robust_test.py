@@ -90,6 +90,9 @@ class Robust:
     def case_cancel(self):
         self.same("cancel")
 
+    def case_cancel_anywhere(self):
+        self.same("cancel_anywhere")
+
     def case_descriptors(self):
         self.same("descriptors")
 
@@ -213,7 +216,7 @@ def main():
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as made:
         robust = Robust(asked.program, Path(made).resolve(), 20 if asked.long else 1)
-        repeated = ("case_storm", "case_jumps", "case_cancel", "case_threads", "case_processes")
+        repeated = ("case_storm", "case_jumps", "case_cancel", "case_cancel_anywhere", "case_threads", "case_processes")
         for name in [name for name in dir(robust) if name.startswith("case_")]:
             if asked.cases and name.removeprefix("case_") not in asked.cases:
                 continue

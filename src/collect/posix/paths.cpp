@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "collect/posix/process.h"
+#include "collect/undisturbed.h"
 
 namespace stepscope::collect::posix {
 namespace {
@@ -130,6 +131,7 @@ std::uint32_t current_folder(char* out) {
   }
   if (::getcwd(out, PATH_MAX) == nullptr || out[0] != '/') return 0;
   const auto length = static_cast<std::uint32_t>(std::strlen(out));
+  const Undisturbed undisturbed;
   if (current.writers.exchange(1, std::memory_order_acquire) == 0) {
     current.of.store(0, std::memory_order_release);
     std::memcpy(current.text, out, length);

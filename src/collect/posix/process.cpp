@@ -21,6 +21,7 @@
 #include "collect/posix/files.h"
 #include "collect/posix/paths.h"
 #include "collect/posix/wrap.h"
+#include "collect/undisturbed.h"
 
 namespace stepscope::collect {
 
@@ -50,28 +51,6 @@ pthread_key_t at_thread_end;
 bool has_key = false;
 std::atomic<void (*)(int)> next_exit{nullptr};
 
-/// While it lives, the thread is neither interrupted nor canceled: it may hold the recorder's locks.
-class Undisturbed {
- public:
-  Undisturbed() {
-    sigset_t all;
-    ::sigfillset(&all);
-    for (const int fault : {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP}) ::sigdelset(&all, fault);
-    ::pthread_sigmask(SIG_SETMASK, &all, &signals_);
-    ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_);
-  }
-  Undisturbed(const Undisturbed&) = delete;
-  Undisturbed& operator=(const Undisturbed&) = delete;
-  ~Undisturbed() {
-    ::pthread_setcancelstate(cancel_, nullptr);
-    ::pthread_sigmask(SIG_SETMASK, &signals_, nullptr);
-  }
-
- private:
-  sigset_t signals_;
-  int cancel_ = 0;
-};
-
 /// Text that is built without the heap.
 template <std::size_t kBytes>
 struct Line {
@@ -99,18 +78,18 @@ void give_up(std::string_view why) {
   name.add("/not-recorded-");
   name.add(static_cast<std::uint64_t>(::getpid()));
   name.add(".txt");
-  const int file = ::open(name.text, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  const int file = open_file(name.text, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0) return;
-  (void)!::write(file, why.data(), why.size());
-  ::close(file);
+  write_file(file, why.data(), why.size(), 0);
+  close_file(file);
 }
 
 /// `command="python train.py"`
 void tell_command() {
   static char words[4096];
-  const int file = ::open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-  const ssize_t read = file < 0 ? 0 : ::read(file, words, sizeof words);
-  if (file >= 0) ::close(file);
+  const int file = open_file("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  const ssize_t read = file < 0 ? 0 : read_file(file, words, sizeof words);
+  if (file >= 0) close_file(file);
   static Line<3 * sizeof words> line;
   line.length = 0;
   line.add("command=\"");
@@ -177,7 +156,7 @@ void wait_for_beginning() {
   const int kept = errno;
   constexpr timespec kShort{0, 50'000};
   for (int i = 0; i < 20'000 && life->load(std::memory_order_acquire) == kNotBegun; ++i)
-    ::clock_nanosleep(CLOCK_MONOTONIC, 0, &kShort, nullptr);
+    ::syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &kShort, nullptr);
   errno = kept;
 }
 
