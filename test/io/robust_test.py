@@ -19,11 +19,15 @@ from pathlib import Path
 
 from recorded import HERE, Collector, compiled, has_header, skip
 
+SOURCES = sorted(HERE.glob("robust*.c"))
+
 
 class Robust:
+    FORBIDDING = ("filter", "filter_by_syscall", "only_read_and_write", "without_clock")
+
     def __init__(self, program, made, rounds):
         self.collector, self.made, self.rounds = Collector(program), made, rounds
-        self.robust = compiled(made, "robust", [HERE / "robust.c"], "-Wall", "-pthread")
+        self.robust = compiled(made, "robust", SOURCES, "-Wall", "-pthread")
         if self.robust is None:
             skip("there is no C compiler")
         self.turn = 0
@@ -105,6 +109,25 @@ class Robust:
     def case_many(self):
         self.same("many")
 
+    def case_filter(self):
+        """Recording ends before the program forbids it; the report says so, also of another process of the run."""
+        plain = [self.run([self.robust, name], dict(os.environ)) for name in self.FORBIDDING]
+        folder = self.fresh()[1]
+        traced = [self.traced([self.robust, name], folder)[0] for name in self.FORBIDDING]
+        assert plain == traced, (plain, traced)
+        assert [done[0] for done in traced] == [0, 0, 0, 0], traced
+        found = self.counts(folder)
+        assert found == {"stat": 4, "open": 4, "pwrite": 4, "lseek": 200}, found
+        done = subprocess.run([self.collector.program, "report", str(folder)], capture_output=True, text=True)
+        said = " ".join(done.stdout.split())
+        assert said.count("forbade itself system calls") == said.count("forbade itself the time stamp counter") == 1, said
+
+    def case_filter_first(self):
+        """A program without I/O so far leaves a sentence and no recording."""
+        (_, folder) = self.traced([sys.executable, "-c", "import ctypes; ctypes.CDLL(None).prctl(22, 2, 8, 0, 0)"],
+                                  STEPSCOPE_IO_INCLUDE="/nowhere")
+        assert ["seccomp" in path.read_text() for path in folder.iterdir()] == [True], list(folder.iterdir())
+
     def case_kill(self):
         for _ in range(8 * self.rounds):
             work, folder = self.fresh()
@@ -117,7 +140,7 @@ class Robust:
             assert done <= found <= done + 1, f"{done} calls were made, {found} are recorded"
 
     def case_static(self):
-        program = compiled(self.made, "static", [HERE / "robust.c"], "-static", "-pthread")
+        program = compiled(self.made, "static", SOURCES, "-static", "-pthread")
         done = subprocess.run([self.collector.program, "record", "--io", "-o", self.made / "s", "--", program, "many"],
                               capture_output=True, text=True)
         assert done.returncode != 0 and "linked statically" in done.stderr, done
@@ -137,7 +160,7 @@ class Robust:
                     print(f"  {compiler} is not installed")
                     continue
                 try:
-                    program = compiled(self.made, f"{compiler}-{kind}", [HERE / "robust.c"], f"-fsanitize={kind}",
+                    program = compiled(self.made, f"{compiler}-{kind}", SOURCES, f"-fsanitize={kind}",
                                        "-pthread", compiler=compiler)
                 except subprocess.CalledProcessError:
                     print(f"  {compiler} has no -fsanitize={kind}")

@@ -141,6 +141,7 @@ CLOSE(pclose)
 /// The file has no name that could be opened.
 #define TMPFILE(name) \
   WRAP(FILE*, name) { \
+    if (is_off()) return NEXT(name)(); \
     Call call{.function = IoFunction::name}; \
     FILE* stream = measured(call, [] { return NEXT(name)(); }); \
     if (stream == nullptr) return stream; \

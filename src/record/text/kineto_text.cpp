@@ -21,7 +21,7 @@ namespace {
 constexpr std::int64_t kQuarter = 7'889'238'000'000'000;  // ns, 3 months, in which all bases are equal
 
 constexpr std::string_view kCommand = "command=";
-constexpr std::string_view kSourceLines = "sourceLines=";
+constexpr std::string_view kSourceLines = "sourceLines", kNotRecorded = "stepscope.not_recorded";
 
 class Writer {
  public:
@@ -59,8 +59,9 @@ class Writer {
 
   void worker(const Recording& worker) {
     ProcessText text(worker, document_);
-    text.limit(std::max(recording_.begin_ns(), worker.kept_from_ns()),
-               recording_.stopped() ? recording_.end_ns() : kForever);
+    if (!is_io(recording_))  // else a process that has ended before the others
+      text.limit(std::max(recording_.begin_ns(), worker.kept_from_ns()),
+                 recording_.stopped() ? recording_.end_ns() : kForever);
     const std::int64_t before = document_.written.events;
     text.events();
     if (document_.written.events == before || !told_pids_.insert(worker.pid()).second) return;
@@ -99,9 +100,9 @@ class Writer {
     for (const Recording* one : workers)
       for (const Segment& segment : one->segments())
         metadata(segment, [&](std::string_view text) {
-          if (!text.starts_with(kSourceLines)) return;
-          tell(renamed_.emplace_back(
-              fmt::format("sourceLines of {}={}", one->pid(), text.substr(kSourceLines.size()))));
+          const std::string_view key = text.substr(0, text.find('='));
+          if (key != kSourceLines && !key.starts_with(kNotRecorded)) return;
+          tell(renamed_.emplace_back(fmt::format("{} of {}{}", key, one->pid(), text.substr(key.size()))));
         });
     for (const std::string& text : metadata_) tell(text);
     write_metadata();
