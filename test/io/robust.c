@@ -301,6 +301,7 @@ int main(int count, char** args) {
                {"filter_by_syscall", filter_by_syscall},
                {"only_read_and_write", only_read_and_write},
                {"without_clock", without_clock},
+               {"addresses", addresses},
                {"many", many_calls}};
   atexit(at_exit);
   if (strcmp(name, "execs") == 0) exec_chain(args);

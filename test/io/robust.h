@@ -12,5 +12,6 @@ void filter(void);
 void filter_by_syscall(void);
 void only_read_and_write(void);
 void without_clock(void);
+void addresses(void);
 
 #endif

@@ -109,6 +109,10 @@ class Robust:
     def case_many(self):
         self.same("many")
 
+    def case_addresses(self):
+        found = self.same("addresses")
+        assert found == {"stat": 1 + 2, "open": 1, "pwrite": 1, "close": 1, "access": 3, "symlink": 1, "rename": 1}, found
+
     def case_filter(self):
         """Recording ends before the program forbids it; the report says so, also of another process of the run."""
         plain = [self.run([self.robust, name], dict(os.environ)) for name in self.FORBIDDING]

@@ -63,4 +63,14 @@ void tell(const Call& call, Named file, Named other) {
   errno = kept;
 }
 
+void opened_traced(Call call, Named file, int descriptor, int flags, Position position) {
+  call.descriptor = descriptor;
+  if (flags != kNoFlags) {
+    call.detail = static_cast<std::uint32_t>(flags);
+    call.is_long = true;
+  }
+  opened(descriptor, file, position);
+  tell(call, file);
+}
+
 }  // namespace stepscope::collect::posix

@@ -298,7 +298,6 @@ bool Path::settle(const char* text, std::uint32_t length) {
 }
 
 Named named(int directory, const char* path) {
-  if (!is_readable(path)) return {};
   const std::size_t clean = length_if_clean(path);
   if (clean >= PATH_MAX || (clean != 0 && !is_taken({path, clean}))) return {};
   const int kept = errno;
