@@ -96,11 +96,22 @@ std::string absolute_paths(const std::string& list) {
 
 }  // namespace
 
-Result<std::vector<std::string>> io_environment(const Call& call, const fs::path& folder) {
-  std::vector<std::string> all;
-  if (!call.params.flag("io")) return all;
-  const auto preloaded = library();
+Result<IoSetup> io_setup(const Call& call, const fs::path& folder) {
+  IoSetup setup;
+  if (!call.params.flag("io")) return setup;
+  auto preloaded = library();
   if (!preloaded) return preloaded.error();
+  if (!stays_whole(preloaded->string())) {
+    auto place = TemporaryFolder::make("stepscope-io");
+    if (!place) return place.error();
+    const fs::path link = fs::path(place->path()) / kLibrary;
+    std::error_code error;
+    fs::create_symlink(*preloaded, link, error);
+    if (error) return Error{error.message(), link.string()};
+    setup.link.emplace(std::move(*place));
+    preloaded = link;
+  }
+  std::vector<std::string>& all = setup.environment;
   if (const std::string why = unreachable(found(call.program[0])); !why.empty())
     return Error{why + "; record it without --io", call.program[0]};
   all.push_back(joined("LD_PRELOAD", preloaded->string(), ':', ""));
@@ -113,7 +124,7 @@ Result<std::vector<std::string>> io_environment(const Call& call, const fs::path
     all.push_back("STEPSCOPE_IO_EXCLUDE=" + absolute_paths(std::string(call.params.text("io-exclude"))));
   if (call.params.has("megabytes"))
     all.push_back("STEPSCOPE_IO_MEGABYTES=" + std::string(call.params.text("megabytes")));
-  return all;
+  return setup;
 }
 
 std::vector<std::string> io_troubles(const fs::path& folder) {

@@ -157,6 +157,32 @@ class Robust:
                               capture_output=True, text=True)
         assert done.returncode == 0 and "File I/O takes" in done.stdout and "show io" in done.stdout, done
 
+    def record(self, *words, program=None, **more):
+        """Runs `record --io` in a fresh folder; returns how it ended and what it said."""
+        done = subprocess.run([str(word) for word in (program or self.collector.program, "record", "--io", *words)],
+                              cwd=self.fresh()[0], env={**os.environ, **more}, capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
+
+    def case_installed_anywhere(self):
+        """The dynamic linker splits its list of libraries at spaces and colons."""
+        home = self.made / "a b:c"
+        home.mkdir()
+        for path in (self.collector.program, self.collector.library):
+            shutil.copy(path, home)
+        temporary = self.made / "temporary"
+        temporary.mkdir()
+        code, said = self.record("-o", "out", "--", self.robust, "many", program=home / "stepscope", TMPDIR=str(temporary))
+        assert code == 0 and "200,0" in said and "ld.so" not in said, said
+        assert not os.listdir(temporary)
+
+    def case_nothing(self):
+        code, said = self.record("-o", "a/b/out", "--", "true")
+        assert code == 0 and "nothing was recorded: the program did no I/O on files outside" in said, said
+        code, said = self.record("--", "false")
+        assert code == 1 and "nothing was recorded" in said, said
+        code, said = self.record("--io-include", "/nowhere", "--", self.robust, "many")
+        assert code == 0 and "nothing was recorded: the program did no I/O on files below the folders" in said, said
+
     def case_sanitizers(self):
         for compiler in ("gcc", "clang-19"):
             for kind in ("address", "thread", "undefined"):
