@@ -129,6 +129,20 @@ void put_down_texts(Thread& thread) {
       if (*text != nullptr) *text = stepscope_text(&thread, (*text)->type, (*text)->bytes, (*text)->length);
 }
 
+record::Limit limit_of(int error) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+      return record::Limit::disk;
+    case EFBIG:
+      return record::Limit::file_size;
+    case EBADF:
+      return record::Limit::access;
+    default:
+      return record::Limit::recording;
+  }
+}
+
 /// Allocates disk space for units: else a full disk would kill the program (SIGBUS) when it touches their
 /// pages. 0, or an errno.
 int allocate(const Recorder& recorder, std::uint32_t first, std::uint32_t units) {
@@ -155,7 +169,7 @@ bool claim_units(Thread& thread, std::uint32_t bytes, std::uint32_t reserved) {
   units = std::min(std::max(units, needed), most - first);
   int error = allocate(recorder, first, units);
   if (error != 0 && units > needed) error = allocate(recorder, first, units = needed);
-  if (error == ENOSPC || error == EDQUOT) header.disk_was_full.store(1, std::memory_order_relaxed);
+  if (error != 0) header.limit.store(limit_of(error), std::memory_order_relaxed);
   if (error != 0) return false;
   begin_segment(thread, recorder.segments + std::size_t{first} * record::kUnitBytes,
                 units * record::kUnitBytes);

@@ -302,6 +302,7 @@ int main(int count, char** args) {
                {"only_read_and_write", only_read_and_write},
                {"without_clock", without_clock},
                {"addresses", addresses},
+               {"no_descriptors", no_descriptors},
                {"many", many_calls}};
   atexit(at_exit);
   if (strcmp(name, "execs") == 0) exec_chain(args);

@@ -13,5 +13,6 @@ void filter_by_syscall(void);
 void only_read_and_write(void);
 void without_clock(void);
 void addresses(void);
+void no_descriptors(void);
 
 #endif

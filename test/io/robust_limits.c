@@ -28,6 +28,16 @@ void few_descriptors(void) {
   printf("open %d\n", count + 2);
 }
 
+// The recording cannot be opened again, and ends.
+void no_descriptors(void) {
+  const int f = make("a");
+  const struct rlimit none = {0, 0};
+  setrlimit(RLIMIT_NOFILE, &none);
+  int bad = 0;
+  for (int i = 0; i < 20000; ++i) bad += lseek(f, i, SEEK_SET) != i;
+  printf("%d %d\n", bad, open("a", O_RDONLY));
+}
+
 void small_files(void) {
   const struct rlimit small = {100000, 100000};
   setrlimit(RLIMIT_FSIZE, &small);

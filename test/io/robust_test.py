@@ -100,8 +100,25 @@ class Robust:
     def case_descriptors(self):
         self.same("descriptors")
 
+    def said(self, folder):
+        done = subprocess.run([self.collector.program, "report", str(folder)], capture_output=True, text=True)
+        return " ".join(done.stdout.split())
+
     def case_files(self):
         self.same("files")
+        _, folder = self.traced([self.robust, "files"])
+        said = self.said(folder)
+        assert "The program's limit of file sizes was reached after" in said and "damaged" not in said, said
+
+    def case_no_descriptors(self):
+        """The report names the true reason, also of several processes."""
+        plain, (traced, folder) = self.run([self.robust, "no_descriptors"], dict(os.environ)), \
+            self.traced([self.robust, "no_descriptors"])
+        assert plain == traced and plain[0] == 0, (plain, traced)
+        self.traced([self.robust, "no_descriptors"], folder)
+        assert 2 * 1000 < self.counts(folder)["lseek"] < 2 * 20000, self.counts(folder)
+        said = self.said(folder)
+        assert "The program could not open its recording any more after" in said and "damaged" not in said, said
 
     def case_memory(self):
         self.same("memory")
@@ -122,8 +139,7 @@ class Robust:
         assert [done[0] for done in traced] == [0, 0, 0, 0], traced
         found = self.counts(folder)
         assert found == {"stat": 4, "open": 4, "pwrite": 4, "lseek": 200}, found
-        done = subprocess.run([self.collector.program, "report", str(folder)], capture_output=True, text=True)
-        said = " ".join(done.stdout.split())
+        said = self.said(folder)
         assert said.count("forbade itself system calls") == said.count("forbade itself the time stamp counter") == 1, said
 
     def case_filter_first(self):
