@@ -140,7 +140,7 @@ int run_record(const Call& call) {
   }
   const auto ended = run_recorded(call.program, recording_options(call, *folder), io->environment);
   const std::vector<std::string> troubles = io_troubles(*folder);
-  for (const std::string& trouble : troubles) say("stepscope: I/O was not recorded everywhere: " + trouble);
+  for (const std::string& trouble : troubles) say("stepscope: I/O was not recorded " + trouble);
   std::vector<std::string> recordings = recordings_in(*folder);
   std::error_code ignored;
   if (recordings.empty()) fs::remove(*folder, ignored);

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <set>
+#include <map>
 #include <system_error>
 
 namespace stepscope::cli {
@@ -128,17 +128,22 @@ Result<IoSetup> io_setup(const Call& call, const fs::path& folder) {
 }
 
 std::vector<std::string> io_troubles(const fs::path& folder) {
-  std::set<std::string> told;
+  std::map<std::string, int> told;
   std::vector<fs::path> files;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
     if (it->path().filename().string().starts_with("not-recorded-")) files.push_back(it->path());
   for (const fs::path& path : files) {
     std::ifstream file(path);
-    for (std::string line; std::getline(file, line);) told.insert(line);
+    std::string line;
+    if (!std::getline(file, line)) line = "The disk was full.";  // there was no room for the sentence
+    ++told[line];
     fs::remove(path, error);
   }
-  return {told.begin(), told.end()};
+  std::vector<std::string> out;
+  for (const auto& [why, count] : told)
+    out.push_back(count == 1 ? "in a process: " + why : fmt::format("in {} processes: {}", count, why));
+  return out;
 }
 
 }  // namespace stepscope::cli

@@ -23,7 +23,7 @@ struct IoSetup {
 /// program is one that nothing can be preloaded into.
 Result<IoSetup> io_setup(const Call& call, const std::filesystem::path& folder);
 
-/// Why processes recorded no I/O, as they left it in `folder`; removes these files.
+/// In how many processes no I/O was recorded and why, as they left it in `folder`; removes these files.
 std::vector<std::string> io_troubles(const std::filesystem::path& folder);
 
 }  // namespace stepscope::cli

@@ -303,6 +303,10 @@ int main(int count, char** args) {
                {"without_clock", without_clock},
                {"addresses", addresses},
                {"no_descriptors", no_descriptors},
+               {"shared_position", shared_position},
+               {"unnamed_files", unnamed_files},
+               {"zeros_in_lines", zeros_in_lines},
+               {"renamed_folder", renamed_folder},
                {"many", many_calls}};
   atexit(at_exit);
   if (strcmp(name, "execs") == 0) exec_chain(args);

@@ -14,5 +14,9 @@ void only_read_and_write(void);
 void without_clock(void);
 void addresses(void);
 void no_descriptors(void);
+void shared_position(void);
+void unnamed_files(void);
+void zeros_in_lines(void);
+void renamed_folder(void);
 
 #endif

@@ -126,6 +126,31 @@ class Robust:
     def case_many(self):
         self.same("many")
 
+    def events_of(self, name):
+        """Runs a case both ways; returns what is recorded."""
+        plain, (traced, folder) = self.run([self.robust, name], dict(os.environ)), self.traced([self.robust, name])
+        assert plain == traced and plain[0] == 0, (plain, traced)
+        return self.collector.events(folder)
+
+    def case_shared_position(self):
+        reads = [event for event in self.events_of("shared_position") if event["name"] == "read"]
+        ours = reads[0]["thread"]
+        assert [event["offset"] for event in reads if event["thread"] == ours] == [0, 3, 6, 8], reads
+
+    def case_unnamed_files(self):
+        found = [(event["name"], Path(event["fname"])) for event in self.events_of("unnamed_files")]
+        here = found[0][1].parent
+        assert found[1:5] == [("open", here / "a"), ("pwrite", here / "a"), ("open", here / "a"), ("pread", here / "a")], found
+        assert [name for name, path in found[5:7] if path.parent == here and path.name.startswith("#")] == ["open", "pwrite"], found
+
+    def case_zeros_in_lines(self):
+        lines = [event["ret"] for event in self.events_of("zeros_in_lines") if event["name"] == "fgets"]
+        assert lines == [6, 3, 0], lines
+
+    def case_renamed_folder(self):
+        opened = [event["fname"].split("/")[-2:] for event in self.events_of("renamed_folder") if event["name"] == "open"]
+        assert opened == [["first", "a"], ["second", "b"]], opened
+
     def case_addresses(self):
         found = self.same("addresses")
         assert found == {"stat": 1 + 2, "open": 1, "pwrite": 1, "close": 1, "access": 3, "symlink": 1, "rename": 1}, found
@@ -253,6 +278,17 @@ class Robust:
         assert done.stdout == "0\nlseek 200000\n0\n" and not done.stderr, done
         found = self.counts(folder)
         assert 1000 < found["lseek"] < 200000, found
+        # Two more programs find no room for a recording of their own.
+        shutil.rmtree(self.made / "io_full")
+        (self.made / "io_full").mkdir()
+        fill = f"STEPSCOPE_DISABLE=io cat /dev/zero >{self.made}/io_full/rest 2>/dev/null"
+        script = f"{self.robust} many; {fill}; {self.robust} many; {self.robust} many"
+        done = subprocess.run(["unshare", "-rm", "sh", "-c", f"mount -t tmpfs -o size=600k none {self.made}/io_full && "
+                               f"{self.collector.program} record --io -o {self.made}/io_full/out -- sh -c '{script}'"],
+                              cwd=self.fresh()[0], capture_output=True, text=True)
+        said = " ".join((done.stderr + done.stdout).split())
+        assert done.returncode == 0 and "I/O was not recorded in 2 processes: The disk was full." in said, done
+        assert "The disk was full after" in said and "damaged" not in said, said
 
     def case_late_library(self):
         """Loaded into a program that runs, it can replace nothing, and says so."""

@@ -101,6 +101,10 @@ auto about_paths(Call call, int directory, const char* name, int other_directory
 // What is done for a traced file stands apart, so that the path of others saves no registers.
 
 [[gnu::noinline]] void opened_traced(Call call, Named file, int descriptor, int flags, Position position);
+/// The path does not name the file: the descriptor is asked for it.
+[[gnu::noinline]] void opened_unnamed(Call call, int descriptor, int flags);
+
+inline bool is_unnamed(int flags) { return flags != kNoFlags && (flags & O_TMPFILE) == O_TMPFILE; }
 
 /// A call that makes a descriptor of a path. `descriptor_of(result)`: -1 after failure.
 template <class Next, class Descriptor>
@@ -111,7 +115,9 @@ auto opening(IoFunction function, int directory, const char* name, int flags, Po
   const auto result = measured(call, next);
   const int descriptor = descriptor_of(result);
   const Named file = was_read(has_failed(result), name) ? named(directory, name) : Named{};
-  if (file.number != 0)
+  if (descriptor >= 0 && (is_unnamed(flags) || leads_to_descriptor(name)))
+    opened_unnamed(call, descriptor, flags);
+  else if (file.number != 0)
     opened_traced(call, file, descriptor, flags, position);
   else
     ignored(descriptor);

@@ -36,10 +36,16 @@ namespace stepscope::collect::posix {
   WRAP(Result, name, params) { \
     return about_file({.function = IoFunction::name, .descriptor = file}, [&] { return NEXT(name) args; }); \
   }
-#define BY_PATHS(name, params, args, folder, path, to_folder, to) \
+/// Folders may have been renamed that the current one is in.
+inline int renamed(int result) {
+  if (result == 0) forget_folder();
+  return result;
+}
+#define SAME(result) result
+#define BY_PATHS(name, after, params, args, folder, path, to_folder, to) \
   WRAP(int, name, params) { \
-    return about_paths({.function = IoFunction::name}, folder, path, to_folder, to, \
-                       [&] { return NEXT(name) args; }); \
+    const auto next = [&] { return after(NEXT(name) args); }; \
+    return about_paths({.function = IoFunction::name}, folder, path, to_folder, to, next); \
   }
 
 BY_PATH(int, stat, PARAMS(const char* path, struct stat* out), (path, out))
@@ -129,13 +135,14 @@ BY_PATH_AT(int, mknodat, PARAMS(int folder, const char* path, mode_t mode, dev_t
 BY_PATH(int, __xmknod, PARAMS(int version, const char* path, mode_t mode, dev_t* device),
         (version, path, mode, device))
 
-BY_PATHS(rename, PARAMS(const char* path, const char* to), (path, to), AT_FDCWD, path, AT_FDCWD, to)
-BY_PATHS(renameat, PARAMS(int folder, const char* path, int to_folder, const char* to),
+BY_PATHS(rename, renamed, PARAMS(const char* path, const char* to), (path, to), AT_FDCWD, path, AT_FDCWD, to)
+BY_PATHS(renameat, renamed, PARAMS(int folder, const char* path, int to_folder, const char* to),
          (folder, path, to_folder, to), folder, path, to_folder, to)
-BY_PATHS(renameat2, PARAMS(int folder, const char* path, int to_folder, const char* to, unsigned flags),
+BY_PATHS(renameat2, renamed,
+         PARAMS(int folder, const char* path, int to_folder, const char* to, unsigned flags),
          (folder, path, to_folder, to, flags), folder, path, to_folder, to)
-BY_PATHS(link, PARAMS(const char* path, const char* to), (path, to), AT_FDCWD, path, AT_FDCWD, to)
-BY_PATHS(linkat, PARAMS(int folder, const char* path, int to_folder, const char* to, int flags),
+BY_PATHS(link, SAME, PARAMS(const char* path, const char* to), (path, to), AT_FDCWD, path, AT_FDCWD, to)
+BY_PATHS(linkat, SAME, PARAMS(int folder, const char* path, int to_folder, const char* to, int flags),
          (folder, path, to_folder, to, flags), folder, path, to_folder, to)
 BY_PATH(int, symlink, PARAMS(const char* target, const char* path), (target, path))
 BY_PATH_AT(int, symlinkat, PARAMS(const char* target, int folder, const char* path), (target, folder, path))

@@ -262,6 +262,14 @@ void set_paths(const char* included, const char* excluded) {
   index_rules();
 }
 
+bool is_descriptors_path(const char* path) {
+  constexpr std::string_view kBeginnings[] = {"/proc/self/fd/", "/proc/thread-self/fd/", "/dev/fd/",
+                                              "/dev/std"};
+  for (const std::string_view beginning : kBeginnings)
+    if (std::strncmp(path, beginning.data(), beginning.size()) == 0) return true;
+  return false;
+}
+
 void exclude(const char* folder) {
   add_rule(folder, false);
   index_rules();

@@ -47,6 +47,12 @@ Named named(int directory, const char* path);
 /// What to trace: colon-separated prefixes of whole components. The longest prefix of a path counts.
 void set_paths(const char* included, const char* excluded);
 
+/// Whether the path is one of those that open a descriptor's file again: /proc/self/fd/3, /dev/stdin.
+bool is_descriptors_path(const char* path);
+inline bool leads_to_descriptor(const char* path) {
+  return path[0] == '/' && (path[1] == 'p' || path[1] == 'd') && is_descriptors_path(path);
+}
+
 /// Never traced, e.g. where recordings are written.
 void exclude(const char* folder);
 

@@ -70,6 +70,8 @@ struct Line {
   }
 };
 
+constexpr std::string_view kDiskWasFull = "The disk was full.\n";
+
 /// Says in a file beside the recordings why nothing is recorded; the program's own output is not touched.
 void give_up(std::string_view why) {
   life.load(std::memory_order_relaxed)->store(kOff, std::memory_order_relaxed);
@@ -151,6 +153,7 @@ void open_recording(pid_t pid) {
            static_cast<std::uint64_t>(time.tv_nsec));
   name.add(".stepscope");
   if (const int error = stepscope_open(name.text, megabytes, record::kIo); error != 0) {
+    if (error == ENOSPC || error == EDQUOT) return give_up(kDiskWasFull);
     Line<128> why;
     why.add("The recording cannot be created: error ");
     why.add(static_cast<std::uint64_t>(error));
