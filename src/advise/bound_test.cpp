@@ -67,6 +67,12 @@ TEST(Bound, AFullRecordingSaysSinceWhen) {
       "The recording was full after 1.50 s: 70 later records are missing, and ops that end later are left "
       "out.");
   EXPECT_EQ(cells(health("true"), "remedy")[static_cast<std::size_t>(at)], "Record to another disk.");
+  EXPECT_EQ(cells(health(R"(false, "limit": 2)"), "remedy")[static_cast<std::size_t>(at)],
+            "Raise the limit before you record: ulimit -f unlimited.");
+  EXPECT_EQ(
+      cells(health(R"(false, "limit": 3)"), "what")[static_cast<std::size_t>(at)],
+      "The program could not open its recording any more after 1.50 s: 70 later records are missing, and "
+      "ops that end later are left out.");
 }
 
 // Ten ops of 1 µs: recording them cost more than a tenth of the time.

@@ -213,20 +213,45 @@ std::optional<Health> only_critical(const Evidence& e) {
              "every time, count and saving", "Ask the recording from which the copy was made.");
 }
 
+const char* how_full(trace::Full::Limit limit) {
+  switch (limit) {
+    case trace::Full::Limit::disk:
+      return "The disk was full";
+    case trace::Full::Limit::file_size:
+      return "The program's limit of file sizes was reached";
+    case trace::Full::Limit::access:
+      return "The program could not open its recording any more";
+    case trace::Full::Limit::recording:
+      break;
+  }
+  return "The recording was full";
+}
+
+const char* more_room(trace::Full::Limit limit) {
+  switch (limit) {
+    case trace::Full::Limit::disk:
+      return "Record to another disk.";
+    case trace::Full::Limit::file_size:
+      return "Raise the limit before you record: ulimit -f unlimited.";
+    case trace::Full::Limit::access:
+      return "The program changed its root folder, its user or its limit of open files. Start it as that "
+             "user, "
+             "in that folder or with that limit.";
+    case trace::Full::Limit::recording:
+      break;
+  }
+  return "Record fewer steps (stepscope record --steps 10:20), or more at once (--megabytes 1024; in a "
+         "program, profile(megabytes=1024)).";
+}
+
 std::optional<Health> full(const Evidence& e) {
   const std::int64_t dropped = e.fact(&Facts::dropped);
   if (dropped <= 0) return std::nullopt;
-  return row(
-      e, HealthId::Q17, HealthClass::B,
-      fmt::format("The {} was full after {}: {} later records are missing, and ops that end later are "
-                  "left out.",
-                  e.fact(&Facts::disk_was_full) != 0 ? "disk" : "recording", ns(e.fact(&Facts::full_after)),
-                  count(dropped)),
-      "what happened later",
-      e.fact(&Facts::disk_was_full) != 0
-          ? "Record to another disk."
-          : "Record fewer steps (stepscope record --steps 10:20), or more at once (--megabytes 1024; in a "
-            "program, profile(megabytes=1024)).");
+  const auto limit = static_cast<trace::Full::Limit>(e.fact(&Facts::full_limit));
+  return row(e, HealthId::Q17, HealthClass::B,
+             fmt::format("{} after {}: {} later records are missing, and ops that end later are left out.",
+                         how_full(limit), ns(e.fact(&Facts::full_after)), count(dropped)),
+             "what happened later", more_room(limit));
 }
 
 std::optional<Health> newest(const Evidence& e) {

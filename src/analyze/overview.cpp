@@ -104,8 +104,9 @@ RankFacts facts_of(const Derived& derived, const Rank& rank) {
   if (rank.full.dropped > 0) {
     facts.dropped = rank.full.dropped;
     facts.full_after = rank.full.after;
-    facts.disk_was_full = rank.full.disk ? 1 : 0;
-    facts.lost_stretches = std::max<std::int64_t>(0, facts.lost_stretches - 1);  // that one is no damage
+    facts.full_limit = static_cast<std::int64_t>(rank.full.limit);
+    facts.lost_stretches =
+        std::max<std::int64_t>(0, facts.lost_stretches - rank.full.recordings);  // those are no damage
   }
   if (rank.kept_from > 0) facts.kept_from = rank.kept_from;
   facts.clamped_times = rank.reading.clamped_times;

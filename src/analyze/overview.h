@@ -40,7 +40,7 @@ struct RankFacts : derive::Capture {
   bool gradients_by_shape = false;  ///< gradients and embeddings were not counted: shapes tell of them
   std::int64_t window = 0;
   std::int64_t dropped = report::kNoInt, full_after = report::kNoInt,
-               disk_was_full = 0;  ///< trace::Full
+               full_limit = 0;  ///< trace::Full
   std::int64_t collections = 0,
                collecting = report::kNoInt;   ///< Python's garbage collections on the main thread; their ns
   std::int64_t kept_from = report::kNoInt;    ///< trace::Rank::kept_from

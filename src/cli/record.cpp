@@ -68,6 +68,21 @@ std::vector<std::string> recordings_in(const fs::path& folder) {
   return paths;
 }
 
+/// Of a run that left no recording; `is_told`: the reason was said before.
+std::string why_nothing(const Call& call, bool is_told) {
+  if (is_told) return ".";
+  if (!call.params.flag("io"))
+    return ": no Python in it imported PyTorch, or it ended before the first of --steps. Python's options "
+           "-I, "
+           "-E and -S prevent recording.";
+  return call.params.has("io-include")
+             ? ": the program did no I/O on files below the folders of --io-include. Programs that are "
+               "linked "
+               "statically are not seen."
+             : ": the program did no I/O on files outside the folders of the system and of its libraries; "
+               "--io-include names others. Programs that are linked statically are not seen.";
+}
+
 }  // namespace
 
 bool is_count(std::string_view text) { return number(text).value_or(0) > 0; }
@@ -90,7 +105,7 @@ Result<fs::path> folder_for(const Call& call) {
   if (report::valid_utf8(folder.string()) != folder.string())
     return Error{"is not UTF-8; choose another folder with -o", folder.string()};
   if (!call.params.has("output")) return new_folder();
-  fs::create_directory(folder, error);
+  fs::create_directories(folder, error);
   if (error) return unmade(folder, error.message());
   const bool is_empty = fs::is_empty(folder, error);
   if (error)
@@ -117,15 +132,15 @@ int run_record(const Call& call) {
                                     call.params.text("steps")));
   const auto folder = folder_for(call);
   if (!folder) return fail(folder.error());
-  const auto surroundings = io_environment(call, *folder);
-  if (!surroundings) {
+  const auto io = io_setup(call, *folder);
+  if (!io) {
     std::error_code ignored;
     fs::remove(*folder, ignored);
-    return fail(surroundings.error());
+    return fail(io.error());
   }
-  const auto ended = run_recorded(call.program, recording_options(call, *folder), *surroundings);
-  for (const std::string& trouble : io_troubles(*folder))
-    say("stepscope: I/O was not recorded everywhere: " + trouble);
+  const auto ended = run_recorded(call.program, recording_options(call, *folder), io->environment);
+  const std::vector<std::string> troubles = io_troubles(*folder);
+  for (const std::string& trouble : troubles) say("stepscope: I/O was not recorded " + trouble);
   std::vector<std::string> recordings = recordings_in(*folder);
   std::error_code ignored;
   if (recordings.empty()) fs::remove(*folder, ignored);
@@ -137,15 +152,8 @@ int run_record(const Call& call) {
     say(fmt::format("{} ended with exit code {}; its recording up to then follows", call.program[0],
                     ended->code));
   if (recordings.empty()) {
-    if (call.params.flag("io"))
-      say("stepscope: nothing was recorded: the program did no I/O on files outside the system's and its "
-          "libraries'; "
-          "--io-include names others.");
-    else
-      say("stepscope: nothing was recorded: no Python in it imported PyTorch, or it ended before the first "
-          "of "
-          "--steps. Python's options -I, -E and -S prevent recording.");
-    return ended->code != 0 ? ended->code : kFailed;
+    say("stepscope: nothing was recorded" + why_nothing(call, !troubles.empty()));
+    return ended->code != 0 || call.params.flag("io") ? ended->code : kFailed;
   }
   const int reported = report_on(call, std::move(recordings));
   say_where(*folder);

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <set>
+#include <map>
 #include <system_error>
 
 namespace stepscope::cli {
@@ -96,11 +96,22 @@ std::string absolute_paths(const std::string& list) {
 
 }  // namespace
 
-Result<std::vector<std::string>> io_environment(const Call& call, const fs::path& folder) {
-  std::vector<std::string> all;
-  if (!call.params.flag("io")) return all;
-  const auto preloaded = library();
+Result<IoSetup> io_setup(const Call& call, const fs::path& folder) {
+  IoSetup setup;
+  if (!call.params.flag("io")) return setup;
+  auto preloaded = library();
   if (!preloaded) return preloaded.error();
+  if (!stays_whole(preloaded->string())) {
+    auto place = TemporaryFolder::make("stepscope-io");
+    if (!place) return place.error();
+    const fs::path link = fs::path(place->path()) / kLibrary;
+    std::error_code error;
+    fs::create_symlink(*preloaded, link, error);
+    if (error) return Error{error.message(), link.string()};
+    setup.link.emplace(std::move(*place));
+    preloaded = link;
+  }
+  std::vector<std::string>& all = setup.environment;
   if (const std::string why = unreachable(found(call.program[0])); !why.empty())
     return Error{why + "; record it without --io", call.program[0]};
   all.push_back(joined("LD_PRELOAD", preloaded->string(), ':', ""));
@@ -113,21 +124,26 @@ Result<std::vector<std::string>> io_environment(const Call& call, const fs::path
     all.push_back("STEPSCOPE_IO_EXCLUDE=" + absolute_paths(std::string(call.params.text("io-exclude"))));
   if (call.params.has("megabytes"))
     all.push_back("STEPSCOPE_IO_MEGABYTES=" + std::string(call.params.text("megabytes")));
-  return all;
+  return setup;
 }
 
 std::vector<std::string> io_troubles(const fs::path& folder) {
-  std::set<std::string> told;
+  std::map<std::string, int> told;
   std::vector<fs::path> files;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
     if (it->path().filename().string().starts_with("not-recorded-")) files.push_back(it->path());
   for (const fs::path& path : files) {
     std::ifstream file(path);
-    for (std::string line; std::getline(file, line);) told.insert(line);
+    std::string line;
+    if (!std::getline(file, line)) line = "The disk was full.";  // there was no room for the sentence
+    ++told[line];
     fs::remove(path, error);
   }
-  return {told.begin(), told.end()};
+  std::vector<std::string> out;
+  for (const auto& [why, count] : told)
+    out.push_back(count == 1 ? "in a process: " + why : fmt::format("in {} processes: {}", count, why));
+  return out;
 }
 
 }  // namespace stepscope::cli

@@ -7,10 +7,10 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
 #include "base/text.h"
 #include "cli/record.h"
+#include "cli/temporary_folder.h"
 
 extern char** environ;
 
@@ -60,32 +60,17 @@ if behind is not None:  # the sitecustomize that this one hides
     behind.loader.exec_module(module)
 )py";
 
-/// A temporary folder with a sitecustomize.py in it, removed with this object.
-class Site {
- public:
-  static Result<Site> make() {
-    std::error_code ignored;
-    std::string folder = (std::filesystem::temp_directory_path(ignored) / "stepscope-site-XXXXXX").string();
-    if (::mkdtemp(folder.data()) == nullptr) return Error{std::strerror(errno), folder};
-    Site site(folder);
-    const int file = ::open((folder + "/sitecustomize.py").c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
-    if (file < 0 || ::write(file, kSite, sizeof kSite - 1) != sizeof kSite - 1)
-      return Error{std::strerror(errno), folder};
-    ::close(file);
-    return site;
-  }
-  Site(Site&& other) noexcept : folder_(std::move(other.folder_)) { other.folder_.clear(); }
-  Site& operator=(Site&&) = delete;
-  ~Site() {
-    std::error_code ignored;
-    if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
-  }
-  const std::string& folder() const { return folder_; }
-
- private:
-  explicit Site(std::string folder) : folder_(std::move(folder)) {}
-  std::string folder_;
-};
+/// A folder with a sitecustomize.py in it.
+Result<TemporaryFolder> site_folder() {
+  auto folder = TemporaryFolder::make("stepscope-site");
+  if (!folder) return folder;
+  const std::string name = folder->path() + "/sitecustomize.py";
+  const int file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
+  if (file < 0 || ::write(file, kSite, sizeof kSite - 1) != sizeof kSite - 1)
+    return Error{std::strerror(errno), name};
+  ::close(file);
+  return folder;
+}
 
 std::vector<std::string> environment_with(const std::string& site, const std::string& options,
                                           const std::vector<std::string>& more) {
@@ -157,10 +142,10 @@ std::string json_of(const std::map<std::string, std::string>& options) {
 Result<Ended> run_recorded(const std::vector<std::string>& command,
                            const std::map<std::string, std::string>& options,
                            const std::vector<std::string>& more) {
-  auto site = Site::make();
+  auto site = site_folder();
   if (!site) return site.error();
   std::vector<std::string> words = command,
-                           surroundings = environment_with(site->folder(), json_of(options), more);
+                           surroundings = environment_with(site->path(), json_of(options), more);
   const std::vector<char*> arguments = pointers(words), environment = pointers(surroundings);
   int failure[2];
   if (::pipe2(failure, O_CLOEXEC) != 0) return Error{std::strerror(errno), command[0]};

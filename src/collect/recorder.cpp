@@ -61,7 +61,7 @@ void forget_in_child() {
   stepscope_recorder.store(nullptr, std::memory_order_release);
   if (opened != nullptr) opened->is_closed = true;  // here; the parent goes on
   opened = nullptr;
-  if (descriptor >= 0) ::close(descriptor);
+  if (descriptor >= 0) close_file(descriptor);
   descriptor = -1;
   stepscope_this_thread = nullptr;
   left = nullptr;
@@ -169,7 +169,7 @@ int open_recording(int file, const char* path, std::uint32_t megabytes, std::uin
   }
   if (error != 0) {
     if (memory != nullptr) ::munmap(memory, sizeof(Recorder));
-    ::close(file);
+    close_file(file);
     return error;
   }
   Header& header = *static_cast<Header*>(mapped);
@@ -178,7 +178,7 @@ int open_recording(int file, const char* path, std::uint32_t megabytes, std::uin
   if (path != nullptr) {
     struct stat now{};
     inode = ::fstat(file, &now) == 0 ? now.st_ino : 0;
-    ::close(std::exchange(file, -1));
+    close_file(std::exchange(file, -1));
     path = std::strcpy(static_cast<char*>(memory) + sizeof(Recorder), path);
   }
   opened = new (memory) Recorder{&header,
@@ -217,7 +217,7 @@ constinit thread_local Thread* stepscope_this_thread = nullptr;
 int stepscope_open(const char* path, std::uint32_t megabytes, std::uint32_t flags) {
   const std::scoped_lock lock(control);
   if (opened != nullptr) return EBUSY;
-  const int file = ::open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  const int file = open_file(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) return errno;
   const int error = open_recording(file, (flags & record::kIo) != 0 ? path : nullptr, megabytes, flags);
   if (error != 0) ::unlink(path);
@@ -279,10 +279,10 @@ std::uint64_t stepscope_close() {
   {
     const OpenFile file(*opened);
     if (may_grow_to(record::kHeaderBytes) &&
-        ::pwrite(file.descriptor(), &claimed, sizeof claimed, offsetof(Header, claimed)) == sizeof claimed)
+        write_file(file.descriptor(), &claimed, sizeof claimed, offsetof(Header, claimed)) == sizeof claimed)
       (void)!::ftruncate(file.descriptor(), static_cast<off_t>(used));
   }
-  if (descriptor >= 0) ::close(descriptor);
+  if (descriptor >= 0) close_file(descriptor);
   descriptor = -1;
   opened = nullptr;
   return dropped;

@@ -1,7 +1,6 @@
 #include "collect/segments.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -130,6 +129,20 @@ void put_down_texts(Thread& thread) {
       if (*text != nullptr) *text = stepscope_text(&thread, (*text)->type, (*text)->bytes, (*text)->length);
 }
 
+record::Limit limit_of(int error) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+      return record::Limit::disk;
+    case EFBIG:
+      return record::Limit::file_size;
+    case EBADF:
+      return record::Limit::access;
+    default:
+      return record::Limit::recording;
+  }
+}
+
 /// Allocates disk space for units: else a full disk would kill the program (SIGBUS) when it touches their
 /// pages. 0, or an errno.
 int allocate(const Recorder& recorder, std::uint32_t first, std::uint32_t units) {
@@ -156,7 +169,7 @@ bool claim_units(Thread& thread, std::uint32_t bytes, std::uint32_t reserved) {
   units = std::min(std::max(units, needed), most - first);
   int error = allocate(recorder, first, units);
   if (error != 0 && units > needed) error = allocate(recorder, first, units = needed);
-  if (error == ENOSPC || error == EDQUOT) header.disk_was_full.store(1, std::memory_order_relaxed);
+  if (error != 0) header.limit.store(limit_of(error), std::memory_order_relaxed);
   if (error != 0) return false;
   begin_segment(thread, recorder.segments + std::size_t{first} * record::kUnitBytes,
                 units * record::kUnitBytes);
@@ -202,33 +215,18 @@ void count_dropped(Thread& thread) {
 
 OpenFile::OpenFile(const Recorder& recorder) : file_(recorder.file), is_own_(recorder.path != nullptr) {
   if (!is_own_) return;
-  file_ = ::open(recorder.path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  file_ = open_file(recorder.path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   struct stat now{};
   if (file_ < 0 || (::fstat(file_, &now) == 0 && now.st_ino == recorder.inode)) return;
-  ::close(file_);
+  close_file(file_);
   file_ = -1;
 }
 
 OpenFile::~OpenFile() {
-  if (is_own_ && file_ >= 0) ::close(file_);
+  if (is_own_ && file_ >= 0) close_file(file_);
 }
 
 std::mutex claims;
-
-Claim::Claim() {
-  ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_);
-  sigset_t all;
-  ::sigfillset(&all);
-  for (const int fault : {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP}) ::sigdelset(&all, fault);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  claims.lock();
-}
-
-Claim::~Claim() {
-  claims.unlock();
-  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  ::pthread_setcancelstate(cancel_, nullptr);
-}
 
 bool may_grow_to(std::size_t bytes) {
   rlimit limit{};

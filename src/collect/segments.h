@@ -1,12 +1,12 @@
 // The segments of a recording: which thread fills which part of the file.
 #pragma once
 
-#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
 
 #include "collect/recorder.h"
+#include "collect/undisturbed.h"
 
 namespace stepscope::collect {
 
@@ -28,18 +28,10 @@ class OpenFile {
 /// Held while a segment is claimed, and while the recording is closed.
 extern std::mutex claims;
 
-/// Holds `claims`. Meanwhile no signal handler runs on this thread, which might record and wait for `claims`,
-/// and the thread is not canceled.
+/// Holds `claims`, undisturbed: a signal handler on this thread might record and wait for `claims`.
 class Claim {
- public:
-  Claim();
-  Claim(const Claim&) = delete;
-  Claim& operator=(const Claim&) = delete;
-  ~Claim();
-
- private:
-  sigset_t before_;
-  int cancel_ = 0;
+  const Undisturbed undisturbed_;
+  const std::scoped_lock<std::mutex> lock_{claims};
 };
 
 inline constexpr std::uint32_t kSegmentUnits = record::kSegmentBytes / record::kUnitBytes;

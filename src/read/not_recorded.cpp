@@ -1,6 +1,8 @@
 #include "read/not_recorded.h"
 
+#include <algorithm>
 #include <string>
+#include <utility>
 
 #include "read/json_members.h"
 
@@ -11,8 +13,11 @@ void note_not_recorded(trace::Trace& trace) {
     const std::string whose = trace.ranks.size() > 1 ? "Rank " + std::to_string(rank.rank) + ": " : "";
     for (const auto& [key, json] : rank.metadata)
       if (key.starts_with(kNotRecorded))
-        for (const std::string& sentence : elements_of(json))
-          trace.notes.push_back(whose + text_of(sentence));
+        for (const std::string& sentence : elements_of(json)) {
+          std::string note = whose + text_of(sentence);
+          if (std::ranges::find(trace.notes, note) == trace.notes.end())
+            trace.notes.push_back(std::move(note));
+        }
   }
 }
 

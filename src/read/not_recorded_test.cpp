@@ -31,6 +31,13 @@ TEST(NotRecorded, NamesTheRankOfSeveral) {
   EXPECT_EQ(trace.notes[5], "Rank 4: pinning");
 }
 
+TEST(NotRecorded, IsSaidOnce) {
+  trace::Trace trace = of_ranks({0});
+  trace.ranks[0].metadata.emplace_back("stepscope.not_recorded.io of 7", R"(["calls"])");
+  note_not_recorded(trace);
+  EXPECT_EQ(trace.notes.size(), 3u);
+}
+
 TEST(NotRecorded, DamageIsNoNote) {
   trace::Trace trace = of_ranks({0});
   for (auto& [key, json] : trace.ranks[0].metadata) json = "7";

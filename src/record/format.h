@@ -22,6 +22,14 @@ inline constexpr std::uint32_t kSegmentBytes = 1U << 20;  ///< most bytes of a s
 /// The unit of a tick.
 enum class Clock : std::uint32_t { monotonic_ns = 0, tsc = 1 };
 
+/// What left no room for records.
+enum class Limit : std::uint32_t {
+  recording = 0,  ///< its own size
+  disk = 1,
+  file_size = 2,  ///< the program's limit of it
+  access = 3      ///< the program may no longer open the file
+};
+
 /// One instant on three clocks. Ticks between two pairs are interpolated linearly.
 struct ClockPair {
   std::uint64_t tick;
@@ -39,7 +47,7 @@ struct Header {
   ClockPair loaded, begin, end;        ///< `loaded`: when the collector was loaded; `end`: 0 until stopped
   char host[64];
   std::uint32_t parent, worker;  ///< of a data loader's worker: its parent's pid (else 0), and its number
-  std::atomic<std::uint32_t> disk_was_full;  ///< 1: records were dropped because the disk was full
+  std::atomic<Limit> limit;      ///< why records were dropped for which there was no room
   std::uint32_t unused;
   std::atomic<std::uint64_t> full_at;  ///< tick at which an event first found no room; 0: all did
   std::atomic<std::uint64_t>

@@ -16,7 +16,9 @@ struct PlainHeader {
   std::uint64_t dropped;
   ClockPair loaded, begin, end;
   char host[64];
-  std::uint32_t parent, worker, disk_was_full, unused;
+  std::uint32_t parent, worker;
+  Limit limit;
+  std::uint32_t unused;
   std::uint64_t full_at, kept_from;
 };
 static_assert(sizeof(PlainHeader) == sizeof(Header));
@@ -293,6 +295,22 @@ Texts::Texts(const Segment& segment) {
   });
 }
 
+const char* why_dropped(Limit limit) {
+  switch (limit) {
+    case Limit::disk:
+      return " because the disk was full: record to another disk.";
+    case Limit::file_size:
+      return " because of the program's limit of file sizes: raise it (ulimit -f).";
+    case Limit::access:
+      return " because the program could not open its recording any more: it changed its root folder, its "
+             "user "
+             "or its limit of open files.";
+    case Limit::recording:
+      break;
+  }
+  return ": record fewer steps, or raise the recording's limit (megabytes).";
+}
+
 Result<Recording> Recording::open(std::span<const char> file) {
   if (!is_recording(file) || file.size() < kHeaderBytes) return Error{"is not a stepscope recording", "", 0};
   const auto header = copied<PlainHeader>(file);
@@ -304,7 +322,7 @@ Result<Recording> Recording::open(std::span<const char> file) {
   out.pid_ = header.pid;
   out.flags_ = header.flags;
   out.dropped_ = header.dropped;
-  out.disk_was_full_ = header.disk_was_full != 0;
+  out.limit_ = header.limit <= Limit::access ? header.limit : Limit::recording;
   out.full_tick_ = header.full_at;
   out.kept_tick_ = header.kept_from;
   out.stopped_ = header.end.tick != 0;
@@ -320,11 +338,7 @@ Result<Recording> Recording::open(std::span<const char> file) {
     out.faults_.insert(out.faults_.end(), contents.damaged.begin(), contents.damaged.end());
   }
   if (out.dropped_ > 0)
-    out.lose(
-        std::to_string(out.dropped_) +
-        (header.disk_was_full != 0
-             ? " records were dropped because the disk was full: record to another disk."
-             : " records were dropped: record fewer steps, or raise the recording's limit (megabytes)."));
+    out.lose(std::to_string(out.dropped_) + " records were dropped" + why_dropped(out.limit_));
   if (header.kept_from != 0)
     out.notes_.emplace_back(
         "The recording was full: new events have replaced the oldest ones (keep=\"newest\"). Raise its limit "

@@ -53,7 +53,7 @@ class Recording {
   /// Records for which there was no room.
   std::uint64_t dropped() const { return dropped_; }
   /// Whether that was because the disk was full.
-  bool disk_was_full() const { return disk_was_full_; }
+  Limit limit() const { return limit_; }
   /// When an event first found no room: from then on threads may be incomplete. 0: never.
   std::int64_t full_ns() const { return full_; }
   /// Since when all events are kept, if later ones have replaced earlier ones; else 0.
@@ -83,7 +83,8 @@ class Recording {
   std::uint64_t dropped_ = 0;
   std::uint64_t begin_tick_ = 0, end_tick_ = 0;
   std::uint64_t full_tick_ = 0, kept_tick_ = 0;
-  bool stopped_ = false, disk_was_full_ = false;
+  bool stopped_ = false;
+  Limit limit_ = Limit::recording;
   std::string host_;
   Times times_;
   std::int64_t begin_ = 0, end_ = 0, full_ = 0, kept_from_ = 0;

@@ -120,11 +120,13 @@ struct TokenPadding {
   std::string largest;      ///< batch, "[16, 128]"
 };
 
-/// That a recording had no room for events from some time on.
+/// That recordings had no room for events from some time on.
 struct Full {
+  enum class Limit : std::uint8_t { recording, disk, file_size, access };  ///< as record::Limit
   std::int64_t dropped = 0;  ///< records; 0: there was room for all
   std::int64_t after = 0;    ///< ns from the recording's begin; ops that end later are left out
-  bool disk = false;         ///< the disk was full, not the recording
+  Limit limit = Limit::recording;
+  std::int64_t recordings = 1;
 };
 
 struct Rank {

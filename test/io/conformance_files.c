@@ -221,7 +221,7 @@ static void check_copying(void) {
   CALL(ssize_t, splice, (int, off_t*, int, off_t*, size_t, unsigned), (f, NULL, ends[1], NULL, 30, 0),
        .file = "m", .fd = f, .offset = 170, .size = 30);
   CALL(ssize_t, splice, (int, off_t*, int, off_t*, size_t, unsigned), (ends[0], NULL, to, NULL, 30, 0),
-       .file = "copy", .fd = to, .offset = 181, .size = 30);
+       .to = "copy", .fd = to, .offset = 181, .size = 30);
   CALL(ssize_t, read, (int, void*, size_t), (f, &at, 1), .file = "m", .fd = f, .offset = 200, .size = 1);
   CALL(int, close, (int), (ends[0]));
   CALL(int, close, (int), (ends[1]));

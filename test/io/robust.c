@@ -1,6 +1,8 @@
 // What goes wrong in programs, one case per name. Each prints what must be the same without the collector,
 // and on the last line how many of its calls should be recorded, e.g. "read 100".
 #define _GNU_SOURCE
+#include "robust.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -11,13 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int make(const char* name) {
+int make(const char* name) {
   const int f = open(name, O_RDWR | O_CREAT, 0644);
   if (f < 0 || pwrite(f, "0123456789", 10, 0) != 10) exit(4);
   return f;
@@ -232,42 +233,31 @@ static void cancellation(void) {
   printf("lseek 40000\n");
 }
 
-// With the given limit reached, the program gets the errors that it always got.
-static void few_descriptors(void) {
-  const struct rlimit few = {64, 64};
-  setrlimit(RLIMIT_NOFILE, &few);
-  close(make("a"));
-  int last = -1, count = 0;
-  for (int f; (f = open("a", O_RDONLY)) >= 0; last = f) ++count;
-  printf("%d %d %s\n", last, count, strerror(errno));
-  for (int i = 0; i < 5000; ++i) (void)!lseek(last, i, SEEK_SET);
-  printf("open %d\n", count + 2);
+static void* reads_until_canceled(void* at) {
+  pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+  char byte;
+  struct stat what;
+  for (;;) {
+    (void)!pread(*(int*)at, &byte, 1, 0);
+    (void)!stat("./a", &what);
+  }
+  return NULL;
 }
 
-static void small_files(void) {
-  const struct rlimit small = {100000, 100000};
-  setrlimit(RLIMIT_FSIZE, &small);
-  const int f = make("a");
-  int bad = 0;
-  for (int i = 0; i < 20000; ++i) bad += lseek(f, i, SEEK_SET) != i;
-  signal(SIGXFSZ, SIG_IGN);
-  const int wrote = (int)pwrite(f, "x", 1, 100000);
-  printf("%d %d %s\nopen 1\n", bad, wrote, strerror(errno));
-}
-
-static void little_memory(void) {
-  const struct rlimit small = {200 << 20, 200 << 20};
-  setrlimit(RLIMIT_AS, &small);
-  char* args[] = {"/proc/self/exe", "small_again", NULL};
-  execv(args[0], args);
-}
-
-static void little_memory_again(void) {
-  const int f = make("a");
-  void* most = malloc(100 << 20);
-  printf("%d\n", most != NULL);
+// Threads are canceled wherever they are, also within the collector.
+static void asynchronous_cancellation(void) {
+  int f = make("a"), canceled = 0;
+  for (int i = 0; i < 3000; ++i) {
+    pthread_t thread;
+    void* result = NULL;
+    pthread_create(&thread, NULL, reads_until_canceled, &f);
+    usleep(i % 50);
+    pthread_cancel(thread);
+    pthread_join(thread, &result);
+    canceled += result == PTHREAD_CANCELED;
+  }
   for (int i = 0; i < 1000; ++i) (void)!lseek(f, i, SEEK_SET);
-  printf("lseek 1000\n");
+  printf("%d\nlseek 1000\n", canceled);
 }
 
 static void many_calls(void) {
@@ -302,10 +292,21 @@ int main(int count, char** args) {
                {"storm", handler_storm},
                {"jumps", jumps},
                {"cancel", cancellation},
+               {"cancel_anywhere", asynchronous_cancellation},
                {"descriptors", few_descriptors},
                {"files", small_files},
                {"memory", little_memory},
                {"small_again", little_memory_again},
+               {"filter", filter},
+               {"filter_by_syscall", filter_by_syscall},
+               {"only_read_and_write", only_read_and_write},
+               {"without_clock", without_clock},
+               {"addresses", addresses},
+               {"no_descriptors", no_descriptors},
+               {"shared_position", shared_position},
+               {"unnamed_files", unnamed_files},
+               {"zeros_in_lines", zeros_in_lines},
+               {"renamed_folder", renamed_folder},
                {"many", many_calls}};
   atexit(at_exit);
   if (strcmp(name, "execs") == 0) exec_chain(args);

@@ -19,11 +19,15 @@ from pathlib import Path
 
 from recorded import HERE, Collector, compiled, has_header, skip
 
+SOURCES = sorted(HERE.glob("robust*.c"))
+
 
 class Robust:
+    FORBIDDING = ("filter", "filter_by_syscall", "only_read_and_write", "without_clock")
+
     def __init__(self, program, made, rounds):
         self.collector, self.made, self.rounds = Collector(program), made, rounds
-        self.robust = compiled(made, "robust", [HERE / "robust.c"], "-Wall", "-pthread")
+        self.robust = compiled(made, "robust", SOURCES, "-Wall", "-pthread")
         if self.robust is None:
             skip("there is no C compiler")
         self.turn = 0
@@ -90,17 +94,84 @@ class Robust:
     def case_cancel(self):
         self.same("cancel")
 
+    def case_cancel_anywhere(self):
+        self.same("cancel_anywhere")
+
     def case_descriptors(self):
         self.same("descriptors")
 
+    def said(self, folder):
+        done = subprocess.run([self.collector.program, "report", str(folder)], capture_output=True, text=True)
+        return " ".join(done.stdout.split())
+
     def case_files(self):
         self.same("files")
+        _, folder = self.traced([self.robust, "files"])
+        said = self.said(folder)
+        assert "The program's limit of file sizes was reached after" in said and "damaged" not in said, said
+
+    def case_no_descriptors(self):
+        """The report names the true reason, also of several processes."""
+        plain, (traced, folder) = self.run([self.robust, "no_descriptors"], dict(os.environ)), \
+            self.traced([self.robust, "no_descriptors"])
+        assert plain == traced and plain[0] == 0, (plain, traced)
+        self.traced([self.robust, "no_descriptors"], folder)
+        assert 2 * 1000 < self.counts(folder)["lseek"] < 2 * 20000, self.counts(folder)
+        said = self.said(folder)
+        assert "The program could not open its recording any more after" in said and "damaged" not in said, said
 
     def case_memory(self):
         self.same("memory")
 
     def case_many(self):
         self.same("many")
+
+    def events_of(self, name):
+        """Runs a case both ways; returns what is recorded."""
+        plain, (traced, folder) = self.run([self.robust, name], dict(os.environ)), self.traced([self.robust, name])
+        assert plain == traced and plain[0] == 0, (plain, traced)
+        return self.collector.events(folder)
+
+    def case_shared_position(self):
+        reads = [event for event in self.events_of("shared_position") if event["name"] == "read"]
+        ours = reads[0]["thread"]
+        assert [event["offset"] for event in reads if event["thread"] == ours] == [0, 3, 6, 8], reads
+
+    def case_unnamed_files(self):
+        found = [(event["name"], Path(event["fname"])) for event in self.events_of("unnamed_files")]
+        here = found[0][1].parent
+        assert found[1:5] == [("open", here / "a"), ("pwrite", here / "a"), ("open", here / "a"), ("pread", here / "a")], found
+        assert [name for name, path in found[5:7] if path.parent == here and path.name.startswith("#")] == ["open", "pwrite"], found
+
+    def case_zeros_in_lines(self):
+        lines = [event["ret"] for event in self.events_of("zeros_in_lines") if event["name"] == "fgets"]
+        assert lines == [6, 3, 0], lines
+
+    def case_renamed_folder(self):
+        opened = [event["fname"].split("/")[-2:] for event in self.events_of("renamed_folder") if event["name"] == "open"]
+        assert opened == [["first", "a"], ["second", "b"]], opened
+
+    def case_addresses(self):
+        found = self.same("addresses")
+        assert found == {"stat": 1 + 2, "open": 1, "pwrite": 1, "close": 1, "access": 3, "symlink": 1, "rename": 1}, found
+
+    def case_filter(self):
+        """Recording ends before the program forbids it; the report says so, also of another process of the run."""
+        plain = [self.run([self.robust, name], dict(os.environ)) for name in self.FORBIDDING]
+        folder = self.fresh()[1]
+        traced = [self.traced([self.robust, name], folder)[0] for name in self.FORBIDDING]
+        assert plain == traced, (plain, traced)
+        assert [done[0] for done in traced] == [0, 0, 0, 0], traced
+        found = self.counts(folder)
+        assert found == {"stat": 4, "open": 4, "pwrite": 4, "lseek": 200}, found
+        said = self.said(folder)
+        assert said.count("forbade itself system calls") == said.count("forbade itself the time stamp counter") == 1, said
+
+    def case_filter_first(self):
+        """A program without I/O so far leaves a sentence and no recording."""
+        (_, folder) = self.traced([sys.executable, "-c", "import ctypes; ctypes.CDLL(None).prctl(22, 2, 8, 0, 0)"],
+                                  STEPSCOPE_IO_INCLUDE="/nowhere")
+        assert ["seccomp" in path.read_text() for path in folder.iterdir()] == [True], list(folder.iterdir())
 
     def case_kill(self):
         for _ in range(8 * self.rounds):
@@ -114,7 +185,7 @@ class Robust:
             assert done <= found <= done + 1, f"{done} calls were made, {found} are recorded"
 
     def case_static(self):
-        program = compiled(self.made, "static", [HERE / "robust.c"], "-static", "-pthread")
+        program = compiled(self.made, "static", SOURCES, "-static", "-pthread")
         done = subprocess.run([self.collector.program, "record", "--io", "-o", self.made / "s", "--", program, "many"],
                               capture_output=True, text=True)
         assert done.returncode != 0 and "linked statically" in done.stderr, done
@@ -127,6 +198,32 @@ class Robust:
                               capture_output=True, text=True)
         assert done.returncode == 0 and "File I/O takes" in done.stdout and "show io" in done.stdout, done
 
+    def record(self, *words, program=None, **more):
+        """Runs `record --io` in a fresh folder; returns how it ended and what it said."""
+        done = subprocess.run([str(word) for word in (program or self.collector.program, "record", "--io", *words)],
+                              cwd=self.fresh()[0], env={**os.environ, **more}, capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
+
+    def case_installed_anywhere(self):
+        """The dynamic linker splits its list of libraries at spaces and colons."""
+        home = self.made / "a b:c"
+        home.mkdir()
+        for path in (self.collector.program, self.collector.library):
+            shutil.copy(path, home)
+        temporary = self.made / "temporary"
+        temporary.mkdir()
+        code, said = self.record("-o", "out", "--", self.robust, "many", program=home / "stepscope", TMPDIR=str(temporary))
+        assert code == 0 and "200,0" in said and "ld.so" not in said, said
+        assert not os.listdir(temporary)
+
+    def case_nothing(self):
+        code, said = self.record("-o", "a/b/out", "--", "true")
+        assert code == 0 and "nothing was recorded: the program did no I/O on files outside" in said, said
+        code, said = self.record("--", "false")
+        assert code == 1 and "nothing was recorded" in said, said
+        code, said = self.record("--io-include", "/nowhere", "--", self.robust, "many")
+        assert code == 0 and "nothing was recorded: the program did no I/O on files below the folders" in said, said
+
     def case_sanitizers(self):
         for compiler in ("gcc", "clang-19"):
             for kind in ("address", "thread", "undefined"):
@@ -134,7 +231,7 @@ class Robust:
                     print(f"  {compiler} is not installed")
                     continue
                 try:
-                    program = compiled(self.made, f"{compiler}-{kind}", [HERE / "robust.c"], f"-fsanitize={kind}",
+                    program = compiled(self.made, f"{compiler}-{kind}", SOURCES, f"-fsanitize={kind}",
                                        "-pthread", compiler=compiler)
                 except subprocess.CalledProcessError:
                     print(f"  {compiler} has no -fsanitize={kind}")
@@ -181,6 +278,17 @@ class Robust:
         assert done.stdout == "0\nlseek 200000\n0\n" and not done.stderr, done
         found = self.counts(folder)
         assert 1000 < found["lseek"] < 200000, found
+        # Two more programs find no room for a recording of their own.
+        shutil.rmtree(self.made / "io_full")
+        (self.made / "io_full").mkdir()
+        fill = f"STEPSCOPE_DISABLE=io cat /dev/zero >{self.made}/io_full/rest 2>/dev/null"
+        script = f"{self.robust} many; {fill}; {self.robust} many; {self.robust} many"
+        done = subprocess.run(["unshare", "-rm", "sh", "-c", f"mount -t tmpfs -o size=600k none {self.made}/io_full && "
+                               f"{self.collector.program} record --io -o {self.made}/io_full/out -- sh -c '{script}'"],
+                              cwd=self.fresh()[0], capture_output=True, text=True)
+        said = " ".join((done.stderr + done.stdout).split())
+        assert done.returncode == 0 and "I/O was not recorded in 2 processes: The disk was full." in said, done
+        assert "The disk was full after" in said and "damaged" not in said, said
 
     def case_late_library(self):
         """Loaded into a program that runs, it can replace nothing, and says so."""
@@ -213,7 +321,7 @@ def main():
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as made:
         robust = Robust(asked.program, Path(made).resolve(), 20 if asked.long else 1)
-        repeated = ("case_storm", "case_jumps", "case_cancel", "case_threads", "case_processes")
+        repeated = ("case_storm", "case_jumps", "case_cancel", "case_cancel_anywhere", "case_threads", "case_processes")
         for name in [name for name in dir(robust) if name.startswith("case_")]:
             if asked.cases and name.removeprefix("case_") not in asked.cases:
                 continue

@@ -27,6 +27,7 @@ class Files {
 
   /// In order of begin.
   void add(const IoCall& call) {
+    if (call.to != trace::kEmptyString) add_target(call);
     if (call.file == trace::kEmptyString) return;
     const auto [found, is_new] = files_.try_emplace(call.file);
     Sum& sum = found->second;
@@ -52,6 +53,14 @@ class Files {
     if (__builtin_add_overflow(call.offset, call.bytes, &stream.end)) stream.end = -1;
     if (call.kind == IoKind::read && call.bytes > 0 && stream.end > 0)
       sum.read.push_back({call.offset, stream.end});
+  }
+
+  /// Its time is the source's.
+  void add_target(const IoCall& copy) {
+    IoFile& file = files_[copy.to].file;
+    ++file.calls;
+    ++file.writes;
+    add_to(file.written, copy.bytes);
   }
 
   std::vector<IoFile> all() {

@@ -36,7 +36,7 @@ IntervalSet covered(const trace::Rank& rank, const RankIo& io, Take take) {
 
 void add_bytes(const IoCall& call, std::int64_t& read, std::int64_t& written) {
   if (call.kind == IoKind::read) add_to(read, call.bytes);
-  if (call.kind == IoKind::write) add_to(written, call.bytes);
+  if (call.kind == IoKind::write || call.to != trace::kEmptyString) add_to(written, call.bytes);
 }
 
 void add_processes(Io& of, const trace::Rank& rank, const RankIo& io) {
@@ -53,6 +53,7 @@ void add_processes(Io& of, const trace::Rank& rank, const RankIo& io) {
     Sum& sum = sums[rank.tracks[track].pid];
     if (sum.threads.insert(track).second && sum.process.empty()) sum.process = process_of(rank.tracks[track]);
     sum.files.insert(call.file);
+    if (call.to != trace::kEmptyString) sum.files.insert(call.to);
     ++sum.calls;
     add_bytes(call, sum.read, sum.written);
     sum.spans.push_back(span_of(rank, call));
@@ -102,7 +103,8 @@ void add_io_overlap(Io& of, const trace::Rank& rank, const RankIo& io) {
   std::set<trace::StringId> files;
   for (const IoCall& call : io.calls) {
     processes.insert(rank.tracks[rank.events.track[call.row]].pid);
-    if (call.file != trace::kEmptyString) files.insert(call.file);
+    for (const trace::StringId file : {call.file, call.to})
+      if (file != trace::kEmptyString) files.insert(file);
     add_bytes(call, out.read, out.written);
     const std::int64_t length = rank.events.duration(call.row);
     if (call.kind == IoKind::read && is_from_storage(length, call.bytes)) add_to(out.stored_time, length);

@@ -44,6 +44,23 @@ const std::string kTwoReads =
     call("open64", 6, 130, 10, R"("fname": "/data/2/b.img", "ret": 4, "fd": 4)") +
     call("pread64", 6, 145, 5, R"("fname": "/data/1/a.img", "offset": 0, "size": 50, "ret": 50, "fd": 3)");
 
+// 100 bytes from a to b, then 30 from a pipe to b.
+TEST(Io, CopiesHaveTwoSides) {
+  const trace::Trace trace =
+      program(call("copy_file_range", 6, 30, 10,
+                   R"("fname": "/a", "to": "/b", "offset": 0, "size": 200, "ret": 100, "fd": 3)") +
+              call("splice", 6, 50, 7, R"("to": "/b", "offset": 100, "size": 30, "ret": 30, "fd": 4)"));
+  const report::Report report = test::answer("io", trace);
+  EXPECT_EQ(cells(titled(report, "I/O and compute"), "read"), (Cells{"100"}));
+  EXPECT_EQ(cells(titled(report, "I/O and compute"), "written"), (Cells{"130"}));
+  EXPECT_EQ(cells(titled(report, "Calls by kind"), "kind"), (Cells{"read", "write"}));
+  EXPECT_EQ(cells(titled(report, "Calls by kind"), "time"), (Cells{"10000", "7000"}));
+  const report::Table& files = titled(report, "Files");
+  EXPECT_EQ(cells(files, "file"), (Cells{"/a", "/b"}));
+  EXPECT_EQ(cells(files, "calls"), (Cells{"1", "2"}));
+  EXPECT_EQ(cells(files, "written"), (Cells{"0", "130"}));
+}
+
 TEST(Io, BatchesKindsAndFiles) {
   const trace::Trace trace = program(kTwoReads);
   const report::Report report = test::answer("io", trace);

@@ -41,6 +41,14 @@ void write(Thread& thread, const Call& call, std::uint32_t file, std::uint32_t o
   commit(thread, record);
 }
 
+Call with_flags(Call call, int descriptor, int flags) {
+  call.descriptor = descriptor;
+  if (flags == kNoFlags) return call;
+  call.detail = static_cast<std::uint32_t>(flags);
+  call.is_long = true;
+  return call;
+}
+
 }  // namespace
 
 void tell(const Call& call, File* file, File* other, int other_descriptor) {
@@ -61,6 +69,16 @@ void tell(const Call& call, Named file, Named other) {
     write(*thread, call, file.session == now ? file.number : 0, other.session == now ? other.number : 0);
   }
   errno = kept;
+}
+
+void opened_traced(Call call, Named file, int descriptor, int flags, Position position) {
+  opened(descriptor, file, position);
+  tell(with_flags(call, descriptor, flags), file);
+}
+
+void opened_unnamed(Call call, int descriptor, int flags) {
+  closed(descriptor);
+  if (File* file = traced(descriptor); file != nullptr) tell(with_flags(call, descriptor, flags), file);
 }
 
 }  // namespace stepscope::collect::posix

@@ -63,14 +63,24 @@ auto measured(Call& call, Next next) {
 
 inline constexpr int kNoFlags = -1;
 
+// Paths are looked at after the call: the kernel answers bad addresses with EFAULT, which would fault here.
+
+/// Whether the kernel has read the call's path, so that it is a text. errno is that of the call, and is kept.
+inline bool was_read(bool failed, const char* path) { return !failed || was_read_by_failed_call(path); }
+
+/// Where a call writes a text, which may overwrite its path: then that is not known.
+struct Output {
+  const char* to = nullptr;
+  std::size_t room = 0;
+};
+
 /// A call about a path, which may be relative to a directory's descriptor.
 template <class Next>
-auto about_path(Call call, int directory, const char* name, Next next) {
+auto about_path(Call call, int directory, const char* name, Next next, Output out = {}) {
   if (is_off()) return next();
-  const Named file = named(directory, name);
-  if (file.number == 0) return next();
   const auto result = measured(call, next);
-  tell(call, file);
+  if (!was_read(has_failed(result), name) || overlaps(name, out.to, out.room)) return result;
+  if (const Named file = named(directory, name); file.number != 0) tell(call, file);
   return result;
 }
 
@@ -79,36 +89,38 @@ template <class Next>
 auto about_paths(Call call, int directory, const char* name, int other_directory, const char* other_name,
                  Next next) {
   if (is_off()) return next();
-  const Named other = named(other_directory, other_name), file = named(directory, name);
-  if (file.number == 0 && other.number == 0) return next();
   call.is_long = true;
   const auto result = measured(call, next);
-  tell(call, file, other);
+  // A failed call may have read one of them.
+  if (has_failed(result) && !(is_text(name) && is_text(other_name))) return result;
+  const Named other = named(other_directory, other_name), file = named(directory, name);
+  if (file.number != 0 || other.number != 0) tell(call, file, other);
   return result;
 }
 
 // What is done for a traced file stands apart, so that the path of others saves no registers.
 
-template <class Next, class Descriptor>
-[[gnu::noinline]] auto opening_traced(IoFunction function, Named file, int flags, Position position,
-                                      Next next, Descriptor descriptor_of) {
-  Call call{.function = function, .detail = static_cast<std::uint32_t>(flags), .is_long = flags != kNoFlags};
-  const auto result = measured(call, next);
-  call.descriptor = descriptor_of(result);
-  opened(call.descriptor, file, position);
-  tell(call, file);
-  return result;
-}
+[[gnu::noinline]] void opened_traced(Call call, Named file, int descriptor, int flags, Position position);
+/// The path does not name the file: the descriptor is asked for it.
+[[gnu::noinline]] void opened_unnamed(Call call, int descriptor, int flags);
+
+inline bool is_unnamed(int flags) { return flags != kNoFlags && (flags & O_TMPFILE) == O_TMPFILE; }
 
 /// A call that makes a descriptor of a path. `descriptor_of(result)`: -1 after failure.
 template <class Next, class Descriptor>
 auto opening(IoFunction function, int directory, const char* name, int flags, Position position, Next next,
              Descriptor descriptor_of) {
   if (is_off()) return next();
-  const Named file = named(directory, name);
-  if (file.number != 0) return opening_traced(function, file, flags, position, next, descriptor_of);
-  const auto result = next();
-  ignored(descriptor_of(result));
+  Call call{.function = function};
+  const auto result = measured(call, next);
+  const int descriptor = descriptor_of(result);
+  const Named file = was_read(has_failed(result), name) ? named(directory, name) : Named{};
+  if (descriptor >= 0 && (is_unnamed(flags) || leads_to_descriptor(name)))
+    opened_unnamed(call, descriptor, flags);
+  else if (file.number != 0)
+    opened_traced(call, file, descriptor, flags, position);
+  else
+    ignored(descriptor);
   return result;
 }
 
@@ -151,6 +163,25 @@ auto about_file(Call call, Next next, Parts parts = {}) {
   const auto result = measured(call, next);
   add_sizes(call, parts);
   tell(call, file);
+  return result;
+}
+
+/// A call about a path in a directory, or about the directory's descriptor itself if the path is "" or null.
+template <class Next>
+auto about_path_at(Call call, int directory, const char* name, Next next, Output out = {}) {
+  if (name == nullptr) {
+    call.descriptor = directory;
+    return about_file(call, next);
+  }
+  if (is_off()) return next();
+  const auto result = measured(call, next);
+  if (!was_read(has_failed(result), name) || overlaps(name, out.to, out.room)) return result;
+  if (name[0] != '\0') {
+    if (const Named file = named(directory, name); file.number != 0) tell(call, file);
+  } else if (File* file = traced(directory); file != nullptr) {
+    call.descriptor = directory;
+    tell(call, file);
+  }
   return result;
 }
 

@@ -71,6 +71,7 @@ std::uint32_t new_file(int descriptor, Named named, Position position) {
   file.born = forks.load(std::memory_order_relaxed);
   file.asks = position != Position::counted;
   file.appends = position == Position::appended;
+  file.hides_appending = false;
   return at + kFirstFile;
 }
 

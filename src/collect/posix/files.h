@@ -22,6 +22,7 @@ struct alignas(64) File {
   std::uint32_t next_free;
   bool asks;  ///< others may move it: its position is asked of the kernel
   bool appends;
+  bool hides_appending;  ///< from stdio, which then does not know where it writes
 };
 
 extern std::uint32_t descriptors;  ///< higher ones are not traced

@@ -36,7 +36,7 @@ ssize_t copying(Call call, int from, const off64_t* from_at, int to, const off64
     in->position.fetch_add(moved, std::memory_order_relaxed);
   if (moved > 0 && out != nullptr && to_at == nullptr)
     out->position.fetch_add(moved, std::memory_order_relaxed);
-  tell(call, file, in != nullptr ? out : nullptr, to);
+  tell(call, in, out, to);
   return moved;
 }
 

@@ -20,19 +20,32 @@ namespace stepscope::collect::posix {
   }
 #define BY_PATH_AT(Result, name, params, args) \
   WRAP(Result, name, params) { \
-    const auto next = [&] { return NEXT(name) args; }; \
-    if (path != nullptr && (!is_readable(path) || path[0] != '\0')) \
-      return about_path({.function = IoFunction::name}, folder, path, next); \
-    return about_file({.function = IoFunction::name, .descriptor = folder}, next); \
+    return about_path_at({.function = IoFunction::name}, folder, path, [&] { return NEXT(name) args; }); \
+  }
+#define BY_PATH_INTO(Result, name, params, args, room) \
+  WRAP(Result, name, params) { \
+    return about_path({.function = IoFunction::name}, AT_FDCWD, path, [&] { return NEXT(name) args; }, \
+                      {out, room}); \
+  }
+#define BY_PATH_AT_INTO(Result, name, params, args, room) \
+  WRAP(Result, name, params) { \
+    return about_path_at({.function = IoFunction::name}, folder, path, [&] { return NEXT(name) args; }, \
+                         {out, room}); \
   }
 #define BY_FILE(Result, name, params, args) \
   WRAP(Result, name, params) { \
     return about_file({.function = IoFunction::name, .descriptor = file}, [&] { return NEXT(name) args; }); \
   }
-#define BY_PATHS(name, params, args, folder, path, to_folder, to) \
+/// Folders may have been renamed that the current one is in.
+inline int renamed(int result) {
+  if (result == 0) forget_folder();
+  return result;
+}
+#define SAME(result) result
+#define BY_PATHS(name, after, params, args, folder, path, to_folder, to) \
   WRAP(int, name, params) { \
-    return about_paths({.function = IoFunction::name}, folder, path, to_folder, to, \
-                       [&] { return NEXT(name) args; }); \
+    const auto next = [&] { return after(NEXT(name) args); }; \
+    return about_paths({.function = IoFunction::name}, folder, path, to_folder, to, next); \
   }
 
 BY_PATH(int, stat, PARAMS(const char* path, struct stat* out), (path, out))
@@ -70,16 +83,16 @@ BY_PATH(int, access, PARAMS(const char* path, int how), (path, how))
 BY_PATH(int, euidaccess, PARAMS(const char* path, int how), (path, how))
 BY_PATH_AT(int, faccessat, PARAMS(int folder, const char* path, int how, int flags),
            (folder, path, how, flags))
-BY_PATH(ssize_t, readlink, PARAMS(const char* path, char* out, size_t room), (path, out, room))
-BY_PATH_AT(ssize_t, readlinkat, PARAMS(int folder, const char* path, char* out, size_t room),
-           (folder, path, out, room))
-BY_PATH(ssize_t, __readlink_chk, PARAMS(const char* path, char* out, size_t bytes, size_t room),
-        (path, out, bytes, room))
-BY_PATH_AT(ssize_t, __readlinkat_chk,
-           PARAMS(int folder, const char* path, char* out, size_t bytes, size_t room),
-           (folder, path, out, bytes, room))
-BY_PATH(char*, realpath, PARAMS(const char* path, char* out), (path, out))
-BY_PATH(char*, __realpath_chk, PARAMS(const char* path, char* out, size_t room), (path, out, room))
+BY_PATH_INTO(ssize_t, readlink, PARAMS(const char* path, char* out, size_t room), (path, out, room), room)
+BY_PATH_INTO(ssize_t, __readlink_chk, PARAMS(const char* path, char* out, size_t bytes, size_t room),
+             (path, out, bytes, room), bytes)
+BY_PATH_INTO(char*, realpath, PARAMS(const char* path, char* out), (path, out), PATH_MAX)
+BY_PATH_INTO(char*, __realpath_chk, PARAMS(const char* path, char* out, size_t room), (path, out, room), room)
+BY_PATH_AT_INTO(ssize_t, readlinkat, PARAMS(int folder, const char* path, char* out, size_t room),
+                (folder, path, out, room), room)
+BY_PATH_AT_INTO(ssize_t, __readlinkat_chk,
+                PARAMS(int folder, const char* path, char* out, size_t bytes, size_t room),
+                (folder, path, out, bytes, room), bytes)
 
 #define SCANDIR(name, Entry) \
   BY_PATH(int, name, \
@@ -122,21 +135,29 @@ BY_PATH_AT(int, mknodat, PARAMS(int folder, const char* path, mode_t mode, dev_t
 BY_PATH(int, __xmknod, PARAMS(int version, const char* path, mode_t mode, dev_t* device),
         (version, path, mode, device))
 
-BY_PATHS(rename, PARAMS(const char* path, const char* to), (path, to), AT_FDCWD, path, AT_FDCWD, to)
-BY_PATHS(renameat, PARAMS(int folder, const char* path, int to_folder, const char* to),
+BY_PATHS(rename, renamed, PARAMS(const char* path, const char* to), (path, to), AT_FDCWD, path, AT_FDCWD, to)
+BY_PATHS(renameat, renamed, PARAMS(int folder, const char* path, int to_folder, const char* to),
          (folder, path, to_folder, to), folder, path, to_folder, to)
-BY_PATHS(renameat2, PARAMS(int folder, const char* path, int to_folder, const char* to, unsigned flags),
+BY_PATHS(renameat2, renamed,
+         PARAMS(int folder, const char* path, int to_folder, const char* to, unsigned flags),
          (folder, path, to_folder, to, flags), folder, path, to_folder, to)
-BY_PATHS(link, PARAMS(const char* path, const char* to), (path, to), AT_FDCWD, path, AT_FDCWD, to)
-BY_PATHS(linkat, PARAMS(int folder, const char* path, int to_folder, const char* to, int flags),
+BY_PATHS(link, SAME, PARAMS(const char* path, const char* to), (path, to), AT_FDCWD, path, AT_FDCWD, to)
+BY_PATHS(linkat, SAME, PARAMS(int folder, const char* path, int to_folder, const char* to, int flags),
          (folder, path, to_folder, to, flags), folder, path, to_folder, to)
 BY_PATH(int, symlink, PARAMS(const char* target, const char* path), (target, path))
 BY_PATH_AT(int, symlinkat, PARAMS(const char* target, int folder, const char* path), (target, folder, path))
 
 WRAP(int, chdir, const char* path) {
-  const int result =
-      about_path({.function = IoFunction::chdir}, AT_FDCWD, path, [&] { return NEXT(chdir)(path); });
-  if (result == 0) forget_folder();
+  const auto next = [&] {
+    const int result = NEXT(chdir)(path);
+    if (result == 0) forget_folder();
+    return result;
+  };
+  if (is_off() || !is_text(path)) return next();
+  const Named file = named(AT_FDCWD, path);  // before: it may be relative to the old folder
+  Call call{.function = IoFunction::chdir};
+  const int result = measured(call, next);
+  if (file.number != 0) tell(call, file);
   return result;
 }
 WRAP(int, fchdir, int file) {

@@ -123,13 +123,13 @@ int closing_all(IoFunction function, unsigned first, unsigned last, Next next) {
 WRAP(int, close_range, unsigned first, unsigned last, int flags) {
   constexpr int kOnlyAtExec = 4;
   if (first > last || (flags & ~kOnlyAtExec & ~2) != 0) return NEXT(close_range)(first, last, flags);
-  if ((flags & kOnlyAtExec) != 0 || mine.inside != 0) return NEXT(close_range)(first, last, flags);
+  if ((flags & kOnlyAtExec) != 0 || is_off()) return NEXT(close_range)(first, last, flags);
   return closing_all(IoFunction::close_range, first, last,
                      [&] { return NEXT(close_range)(first, last, flags); });
 }
 
 WRAP(void, closefrom, int first) {
-  if (mine.inside != 0) return NEXT(closefrom)(first);
+  if (is_off()) return NEXT(closefrom)(first);
   closing_all(IoFunction::closefrom, first < 0 ? 0 : static_cast<unsigned>(first), UINT32_MAX, [&] {
     NEXT(closefrom)(first);
     return 0;

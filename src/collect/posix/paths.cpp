@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "collect/posix/process.h"
+#include "collect/undisturbed.h"
 
 namespace stepscope::collect::posix {
 namespace {
@@ -130,6 +131,7 @@ std::uint32_t current_folder(char* out) {
   }
   if (::getcwd(out, PATH_MAX) == nullptr || out[0] != '/') return 0;
   const auto length = static_cast<std::uint32_t>(std::strlen(out));
+  const Undisturbed undisturbed;
   if (current.writers.exchange(1, std::memory_order_acquire) == 0) {
     current.of.store(0, std::memory_order_release);
     std::memcpy(current.text, out, length);
@@ -260,6 +262,14 @@ void set_paths(const char* included, const char* excluded) {
   index_rules();
 }
 
+bool is_descriptors_path(const char* path) {
+  constexpr std::string_view kBeginnings[] = {"/proc/self/fd/", "/proc/thread-self/fd/", "/dev/fd/",
+                                              "/dev/std"};
+  for (const std::string_view beginning : kBeginnings)
+    if (std::strncmp(path, beginning.data(), beginning.size()) == 0) return true;
+  return false;
+}
+
 void exclude(const char* folder) {
   add_rule(folder, false);
   index_rules();
@@ -296,7 +306,6 @@ bool Path::settle(const char* text, std::uint32_t length) {
 }
 
 Named named(int directory, const char* path) {
-  if (!is_readable(path)) return {};
   const std::size_t clean = length_if_clean(path);
   if (clean >= PATH_MAX || (clean != 0 && !is_taken({path, clean}))) return {};
   const int kept = errno;

@@ -2,18 +2,19 @@
 #pragma once
 
 #include <climits>
+#include <cstddef>
 #include <cstdint>
 
 #include "collect/recorder.h"
 
 namespace stepscope::collect::posix {
 
-/// The kernel answers bad addresses with EFAULT; the most common ones must not fault here.
-inline bool is_readable(const char* path) {
-  constexpr std::uintptr_t kFirstPage = 4096, kLast = 0x7FFF'FFFF'F000;
-  const auto address = reinterpret_cast<std::uintptr_t>(path);
-  return address >= kFirstPage && address <= kLast;
-}
+/// Whether a text of less than PATH_MAX bytes is at the address: asks the kernel. errno is kept.
+bool is_text(const char* path);
+/// Whether a call that failed with this errno has found a text there. errno is kept.
+bool was_read_by_failed_call(const char* path);
+/// Whether something that was written to `out` may have changed the path.
+bool overlaps(const char* path, const char* out, std::size_t room);
 
 /// An absolute path without "." and ".." and doubled slashes. It points into what the caller gave, or into
 /// scratch(), until the thread's next path. To be used inside.
@@ -40,11 +41,17 @@ struct Named {
   std::uint32_t number = 0, session = 0;
 };
 
-/// Tells the path's name before a call, which may change the name or the current folder. errno is kept.
+/// Tells the path's name. errno is kept.
 Named named(int directory, const char* path);
 
 /// What to trace: colon-separated prefixes of whole components. The longest prefix of a path counts.
 void set_paths(const char* included, const char* excluded);
+
+/// Whether the path is one of those that open a descriptor's file again: /proc/self/fd/3, /dev/stdin.
+bool is_descriptors_path(const char* path);
+inline bool leads_to_descriptor(const char* path) {
+  return path[0] == '/' && (path[1] == 'p' || path[1] == 'd') && is_descriptors_path(path);
+}
 
 /// Never traced, e.g. where recordings are written.
 void exclude(const char* folder);

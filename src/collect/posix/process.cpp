@@ -21,6 +21,7 @@
 #include "collect/posix/files.h"
 #include "collect/posix/paths.h"
 #include "collect/posix/wrap.h"
+#include "collect/undisturbed.h"
 
 namespace stepscope::collect {
 
@@ -31,6 +32,7 @@ void survive_bus_errors(const std::atomic<Recorder*>&) {}
 namespace posix {
 
 void find_next_vfork();
+void find_next_forbidding();
 
 namespace {
 
@@ -40,7 +42,7 @@ namespace {
 
 constexpr std::uint32_t kMegabytes = 256, kMostMegabytes = 65536;
 
-std::atomic<std::uint32_t> before_main{kOff};
+constinit std::atomic<std::uint32_t> never{kOff};
 char folder[PATH_MAX];
 std::uint32_t megabytes = kMegabytes;
 bool was_forked = false;  // by fork(): its handlers ran
@@ -49,28 +51,6 @@ pid_t recorded = 0;  // the process whose recording is open
 pthread_key_t at_thread_end;
 bool has_key = false;
 std::atomic<void (*)(int)> next_exit{nullptr};
-
-/// While it lives, the thread is neither interrupted nor canceled: it may hold the recorder's locks.
-class Undisturbed {
- public:
-  Undisturbed() {
-    sigset_t all;
-    ::sigfillset(&all);
-    for (const int fault : {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP}) ::sigdelset(&all, fault);
-    ::pthread_sigmask(SIG_SETMASK, &all, &signals_);
-    ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_);
-  }
-  Undisturbed(const Undisturbed&) = delete;
-  Undisturbed& operator=(const Undisturbed&) = delete;
-  ~Undisturbed() {
-    ::pthread_setcancelstate(cancel_, nullptr);
-    ::pthread_sigmask(SIG_SETMASK, &signals_, nullptr);
-  }
-
- private:
-  sigset_t signals_;
-  int cancel_ = 0;
-};
 
 /// Text that is built without the heap.
 template <std::size_t kBytes>
@@ -90,27 +70,29 @@ struct Line {
   }
 };
 
+constexpr std::string_view kDiskWasFull = "The disk was full.\n";
+
 /// Says in a file beside the recordings why nothing is recorded; the program's own output is not touched.
 void give_up(std::string_view why) {
-  life->store(kOff, std::memory_order_relaxed);
+  life.load(std::memory_order_relaxed)->store(kOff, std::memory_order_relaxed);
   static Line<PATH_MAX> name;  // the stack may be small
   name.length = 0;
   name.add(folder);
   name.add("/not-recorded-");
   name.add(static_cast<std::uint64_t>(::getpid()));
   name.add(".txt");
-  const int file = ::open(name.text, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  const int file = open_file(name.text, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0) return;
-  (void)!::write(file, why.data(), why.size());
-  ::close(file);
+  write_file(file, why.data(), why.size(), 0);
+  close_file(file);
 }
 
 /// `command="python train.py"`
 void tell_command() {
   static char words[4096];
-  const int file = ::open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-  const ssize_t read = file < 0 ? 0 : ::read(file, words, sizeof words);
-  if (file >= 0) ::close(file);
+  const int file = open_file("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  const ssize_t read = file < 0 ? 0 : read_file(file, words, sizeof words);
+  if (file >= 0) close_file(file);
   static Line<3 * sizeof words> line;
   line.length = 0;
   line.add("command=\"");
@@ -127,6 +109,22 @@ void tell_command() {
   }
   line.add("\"");
   stepscope_metadata(line.text, static_cast<std::uint32_t>(line.length));
+}
+
+void tell_end(std::string_view why) {
+  Line<256> line;
+  line.add("stepscope.not_recorded.io=[\"");
+  line.add(why);
+  line.add("\"]");
+  stepscope_metadata(line.text, static_cast<std::uint32_t>(line.length));
+}
+
+bool is_recording() { return life_now(std::memory_order_acquire) == kOn && recorded == ::getpid(); }
+
+void close_recording() {
+  life.load(std::memory_order_relaxed)->store(kOff, std::memory_order_release);
+  stepscope_stop();
+  stepscope_close();
 }
 
 // The order of fork's handlers: ours surround those of the recorder, which hold its locks.
@@ -155,6 +153,7 @@ void open_recording(pid_t pid) {
            static_cast<std::uint64_t>(time.tv_nsec));
   name.add(".stepscope");
   if (const int error = stepscope_open(name.text, megabytes, record::kIo); error != 0) {
+    if (error == ENOSPC || error == EDQUOT) return give_up(kDiskWasFull);
     Line<128> why;
     why.add("The recording cannot be created: error ");
     why.add(static_cast<std::uint64_t>(error));
@@ -169,23 +168,23 @@ void open_recording(pid_t pid) {
   was_forked = false;
   session.fetch_add(1, std::memory_order_relaxed);
   tell_command();
-  life->store(kOn, std::memory_order_release);
+  life.load(std::memory_order_relaxed)->store(kOn, std::memory_order_release);
 }
 
 /// Waits for another thread that begins, but not forever.
 void wait_for_beginning() {
   const int kept = errno;
   constexpr timespec kShort{0, 50'000};
-  for (int i = 0; i < 20'000 && life->load(std::memory_order_acquire) == kNotBegun; ++i)
-    ::clock_nanosleep(CLOCK_MONOTONIC, 0, &kShort, nullptr);
+  for (int i = 0; i < 20'000 && life_now(std::memory_order_acquire) == kNotBegun; ++i)
+    ::syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &kShort, nullptr);
   errno = kept;
 }
 
 /// False: nothing can be recorded.
 bool begin() {
   const Undisturbed undisturbed;
-  if (life->load(std::memory_order_acquire) == kNotBegun) {
-    if (life[1].exchange(1, std::memory_order_acq_rel) != 0) {
+  if (life_now(std::memory_order_acquire) == kNotBegun) {
+    if (life.load(std::memory_order_relaxed)[1].exchange(1, std::memory_order_acq_rel) != 0) {
       wait_for_beginning();
     } else if (const pid_t pid = ::getpid(); recorded != 0 && recorded != pid && !was_forked) {
       give_up("The process was forked without fork(), e.g. by clone().\n");
@@ -193,7 +192,7 @@ bool begin() {
       open_recording(pid);
     }
   }
-  return life->load(std::memory_order_acquire) == kOn;
+  return life_now(std::memory_order_acquire) == kOn;
 }
 
 /// A page that a fork clears.
@@ -250,12 +249,13 @@ const char* failed_self_test() {
 }
 
 void free_scratch(void* bytes) {
-  ::munmap(bytes, PATH_MAX);
+  if (life_now() != kOff) ::munmap(bytes, PATH_MAX);  // it might be forbidden
   mine.scratch = nullptr;
 }
 
 /// STEPSCOPE_IO is the folder of the recordings; STEPSCOPE_IO_MEGABYTES, _INCLUDE and _EXCLUDE are optional.
 void begin_process() {
+  find_next_forbidding();
   const char* where = std::getenv("STEPSCOPE_IO");
   if (where == nullptr || where[0] != '/' || std::strlen(where) >= sizeof folder - 64 || is_disabled())
     return;
@@ -278,7 +278,7 @@ void begin_process() {
   } else {
     set_paths(std::getenv("STEPSCOPE_IO_INCLUDE"), std::getenv("STEPSCOPE_IO_EXCLUDE"));
     exclude(folder);
-    life = page;
+    life.store(page, std::memory_order_release);
   }
   errno = kept;
 }
@@ -287,7 +287,7 @@ __attribute__((destructor(101))) void end_process() { finish(); }
 
 }  // namespace
 
-std::atomic<std::uint32_t>* life = &before_main;
+constinit std::atomic<std::atomic<std::uint32_t>*> life{&never};
 constinit thread_local Mine mine{};
 std::atomic<std::uint32_t> session{0};
 std::atomic<std::uint32_t> forks{0};
@@ -312,7 +312,7 @@ __attribute__((noinline)) bool is_still_inside() {
 }
 
 Thread* place() {
-  if (life->load(std::memory_order_acquire) != kOn && !begin()) return nullptr;
+  if (life_now(std::memory_order_acquire) != kOn && !begin()) return nullptr;
   Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
   Thread* thread = recorder == nullptr ? nullptr : thread_of(*recorder);
   return thread != nullptr && has_room(*thread) ? thread : nullptr;
@@ -329,12 +329,25 @@ char* scratch() {
 }
 
 void finish() {
-  if (is_inside() || life->load(std::memory_order_acquire) != kOn || recorded != ::getpid()) return;
+  if (is_inside() || !is_recording()) return;
   const Inside inside;
   const Undisturbed undisturbed;
-  life->store(kOff, std::memory_order_release);
-  stepscope_stop();
-  stepscope_close();
+  close_recording();
+}
+
+void end_for_good(std::string_view why) {
+  if (is_off()) return;
+  const int kept = errno;
+  const Inside inside;
+  const Undisturbed undisturbed;
+  if (is_recording()) {
+    tell_end(why);
+    close_recording();
+  } else {
+    give_up(why);
+  }
+  life.store(&never, std::memory_order_release);
+  errno = kept;
 }
 
 // The program ends without its destructors.

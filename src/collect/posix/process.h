@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 
 #include "collect/clock.h"
 #include "collect/recorder.h"
@@ -12,8 +13,12 @@ namespace stepscope::collect::posix {
 
 enum Life : std::uint32_t { kNotBegun = 0, kOn = 1, kOff = 2 };
 
-/// On a page that the kernel zeroes in a forked child, however it was forked.
-extern std::atomic<std::uint32_t>* life;
+/// Where this process's Life is: on a page that the kernel zeroes in a forked child, however it was forked;
+/// or elsewhere, and then it is kOff in all children, too.
+extern std::atomic<std::atomic<std::uint32_t>*> life;
+inline std::uint32_t life_now(std::memory_order order = std::memory_order_relaxed) {
+  return life.load(std::memory_order_relaxed)->load(order);
+}
 
 /// What this thread is doing.
 struct Mine {
@@ -54,7 +59,7 @@ bool is_still_inside();
 
 inline bool is_inside() { return mine.inside != 0 && is_still_inside(); }
 
-inline bool is_off() { return life->load(std::memory_order_relaxed) == kOff || is_inside(); }
+inline bool is_off() { return life_now() == kOff || is_inside(); }
 
 /// Numbers of files are those of this recording; it changes in a forked child.
 extern std::atomic<std::uint32_t> session;
@@ -70,6 +75,9 @@ char* scratch();
 
 /// Finishes the recording, if it is this process's.
 void finish();
+
+/// The same, and nothing is done any more, here and in forked children. `why`: a sentence for the report.
+void end_for_good(std::string_view why);
 
 extern const record::Clock kClock;
 inline std::uint64_t now() { return ticks(kClock); }

@@ -48,7 +48,8 @@ FILE* opening_stream(IoFunction function, const char* name, const char* mode, Ne
                  next, descriptor_of);
 }
 
-/// A call that moves `bytes_of(result)` bytes; -1: it failed, or the file is at its end.
+/// A call that moves `bytes_of(result)` bytes; -1: it failed, or the file is at its end. `bytes_of` may also
+/// ask for the offset where the call began.
 template <class Next, class Bytes>
 auto moving(IoFunction function, FILE* stream, std::uint64_t size, bool writes, Next next, Bytes bytes_of) {
   File* file = traced_under(stream);
@@ -57,12 +58,15 @@ auto moving(IoFunction function, FILE* stream, std::uint64_t size, bool writes, 
   const bool is_appended = writes && file->appends;
   if (!is_appended) call.offset = position_of(stream);
   const auto result = measured(call, next);
-  call.result = bytes_of(result);
+  if constexpr (std::is_invocable_v<Bytes, decltype(result), std::int64_t>)
+    call.result = bytes_of(result, call.offset);
+  else
+    call.result = bytes_of(result);
   call.error = 0;
   const bool is_short = call.result < 0 || static_cast<std::uint64_t>(call.result) < size;
   if (is_short && ::ferror_unlocked(stream) != 0) call.error = errno;
   if (call.result <= 0) call.result = call.error == 0 ? 0 : -1;  // 0: the file's end
-  if (is_appended && call.result > 0) {
+  if (is_appended && call.result > 0 && !file->hides_appending) {
     const std::int64_t end = position_of(stream);
     if (end >= call.result) call.offset = end - call.result;
   }
@@ -125,6 +129,7 @@ WRAP(FILE*, fdopen, int descriptor, const char* mode) {
   FILE* stream = about_file({.function = IoFunction::fdopen, .descriptor = descriptor},
                             [&] { return NEXT(fdopen)(descriptor, mode); });
   if (stream != nullptr && file != nullptr) {
+    file->hides_appending = file->appends && !appends(mode);
     file->appends |= appends(mode);
     file->asks = true;
   }
@@ -141,6 +146,7 @@ CLOSE(pclose)
 /// The file has no name that could be opened.
 #define TMPFILE(name) \
   WRAP(FILE*, name) { \
+    if (is_off()) return NEXT(name)(); \
     Call call{.function = IoFunction::name}; \
     FILE* stream = measured(call, [] { return NEXT(name)(); }); \
     if (stream == nullptr) return stream; \
@@ -180,8 +186,15 @@ FWRITE(fwrite)
 FWRITE(fwrite_unlocked)
 
 namespace {
-std::int64_t line_length(const char* line) {
-  return line == nullptr ? -1 : static_cast<std::int64_t>(std::strlen(line));
+/// What fgets has read. Zeros in a line hide its end: then the stream's position tells.
+auto line_length(FILE* stream, int room) {
+  return [=](const char* line, std::int64_t begin) -> std::int64_t {
+    if (line == nullptr) return -1;
+    const auto length = static_cast<std::int64_t>(std::strlen(line));
+    if (begin < 0 || length + 1 >= room || (length > 0 && line[length - 1] == '\n')) return length;
+    const std::int64_t end = position_of(stream);
+    return end < begin ? length : end - begin;
+  };
 }
 }  // namespace
 
@@ -189,14 +202,14 @@ std::int64_t line_length(const char* line) {
   WRAP(char*, name, char* to, int room, FILE* stream) { \
     return moving( \
         IoFunction::name, stream, static_cast<std::uint64_t>(room), false, \
-        [&] { return NEXT(name)(to, room, stream); }, line_length); \
+        [&] { return NEXT(name)(to, room, stream); }, line_length(stream, room)); \
   }
 FGETS(fgets)
 FGETS(fgets_unlocked)
 WRAP(char*, __fgets_chk, char* to, size_t space, int room, FILE* stream) {
   return moving(
       IoFunction::__fgets_chk, stream, static_cast<std::uint64_t>(room), false,
-      [&] { return NEXT(__fgets_chk)(to, space, room, stream); }, line_length);
+      [&] { return NEXT(__fgets_chk)(to, space, room, stream); }, line_length(stream, room));
 }
 
 namespace {

@@ -155,6 +155,9 @@ constexpr std::string_view kStdio[] = {"clearerr", "fclose", "fdopen",   "fflush
                                        "ftello",   "fwrite", "getdelim", "getline",  "pclose",  "printf",
                                        "puts",     "rewind", "tmpfile",  "vfprintf", "vfscanf", "vprintf"};
 
+/// From one descriptor to another, within the kernel.
+constexpr std::string_view kCopies[] = {"copy_file_range", "sendfile", "splice"};
+
 std::string_view without(std::string_view name, std::string_view ending) {
   return name.ends_with(ending) ? name.substr(0, name.size() - ending.size()) : name;
 }
@@ -192,6 +195,7 @@ class Reader {
       : trace_(trace),
         rank_(rank),
         file_(trace, rank, "fname"),
+        to_(trace, rank, "to"),
         offset_(trace, rank, "offset"),
         result_(trace, rank, "ret"),
         size_(trace, rank, "size"),
@@ -207,10 +211,17 @@ class Reader {
       const std::string_view function = trace_.text(name);
       last_kind_ = io_kind(function);
       is_request_ = is_request(function);
+      is_copy_ = is_one_of(plain_name(function), kCopies);
     }
-    IoCall call{
-        row,  last_kind_, file_.id(row), offset_.integer_or(row, -1), 0, descriptor_.integer_or(row, -1),
-        false};
+    IoCall call{row,
+                last_kind_,
+                file_.id(row),
+                offset_.integer_or(row, -1),
+                0,
+                descriptor_.integer_or(row, -1),
+                false,
+                trace::kEmptyString};
+    if (is_copy_) take_target(call);
     const auto result = result_.integer(row);
     if (is_request_) {
       call.kind = kind_of_request(trace_.text(name), opcode_.integer_or(row, -1));
@@ -227,13 +238,24 @@ class Reader {
   }
 
  private:
+  /// A copy from something that is no file is a write.
+  void take_target(IoCall& call) const {
+    const trace::StringId to = to_.id(call.row);
+    if (call.file != trace::kEmptyString || to == trace::kEmptyString) {
+      call.to = to;
+    } else {
+      call.kind = IoKind::write;
+      call.file = to;
+    }
+  }
+
   const trace::Trace& trace_;
   const trace::Rank& rank_;
-  const trace::ArgReader file_, offset_, result_, size_, descriptor_, opcode_, error_;
+  const trace::ArgReader file_, to_, offset_, result_, size_, descriptor_, opcode_, error_;
   const trace::StringId stdio_;
   trace::StringId last_name_ = trace::kEmptyString;
   IoKind last_kind_ = IoKind::other;
-  bool is_request_ = false;
+  bool is_request_ = false, is_copy_ = false;
 };
 
 }  // namespace

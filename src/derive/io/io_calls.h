@@ -46,6 +46,7 @@ struct IoCall {
   std::int64_t bytes;    ///< that were moved; of requests that the kernel answers later: that were asked for
   std::int64_t descriptor;  ///< -1: not recorded
   bool failed;
+  trace::StringId to;  ///< of a copy, a read: the file that it writes the bytes to; kEmptyString: none
 };
 
 /// In row order: by thread, then by start. O(n).

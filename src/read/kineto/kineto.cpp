@@ -122,7 +122,13 @@ trace::Full full_of(const element& info) {
   if (info["dropped"].get_int64().get(of.dropped) != simdjson::SUCCESS || of.dropped < 0 ||
       info["after_ns"].get_int64().get(of.after) != simdjson::SUCCESS || of.after < 0)
     return {};
-  if (info["disk"].get_bool().get(of.disk) != simdjson::SUCCESS) of.disk = false;
+  if (bool disk = false; info["disk"].get_bool().get(disk) == simdjson::SUCCESS && disk)
+    of.limit = trace::Full::Limit::disk;
+  if (std::uint64_t limit = 0; info["limit"].get_uint64().get(limit) == simdjson::SUCCESS &&
+                               limit <= static_cast<std::uint64_t>(trace::Full::Limit::access))
+    of.limit = static_cast<trace::Full::Limit>(limit);
+  if (info["recordings"].get_int64().get(of.recordings) != simdjson::SUCCESS || of.recordings < 1)
+    of.recordings = 1;
   return of;
 }
 

@@ -21,7 +21,7 @@ namespace {
 constexpr std::int64_t kQuarter = 7'889'238'000'000'000;  // ns, 3 months, in which all bases are equal
 
 constexpr std::string_view kCommand = "command=";
-constexpr std::string_view kSourceLines = "sourceLines=";
+constexpr std::string_view kSourceLines = "sourceLines", kNotRecorded = "stepscope.not_recorded";
 
 class Writer {
  public:
@@ -59,8 +59,9 @@ class Writer {
 
   void worker(const Recording& worker) {
     ProcessText text(worker, document_);
-    text.limit(std::max(recording_.begin_ns(), worker.kept_from_ns()),
-               recording_.stopped() ? recording_.end_ns() : kForever);
+    if (!is_io(recording_))  // else a process that has ended before the others
+      text.limit(std::max(recording_.begin_ns(), worker.kept_from_ns()),
+                 recording_.stopped() ? recording_.end_ns() : kForever);
     const std::int64_t before = document_.written.events;
     text.events();
     if (document_.written.events == before || !told_pids_.insert(worker.pid()).second) return;
@@ -99,23 +100,17 @@ class Writer {
     for (const Recording* one : workers)
       for (const Segment& segment : one->segments())
         metadata(segment, [&](std::string_view text) {
-          if (!text.starts_with(kSourceLines)) return;
-          tell(renamed_.emplace_back(
-              fmt::format("sourceLines of {}={}", one->pid(), text.substr(kSourceLines.size()))));
+          const std::string_view key = text.substr(0, text.find('='));
+          if (key != kSourceLines && !key.starts_with(kNotRecorded)) return;
+          tell(renamed_.emplace_back(fmt::format("{} of {}{}", key, one->pid(), text.substr(key.size()))));
         });
     for (const std::string& text : metadata_) tell(text);
     write_metadata();
     if (recording_.dropped() > 0) {
       out_ += R"(, "stepscope.dropped_records": )";
       put(out_, static_cast<std::int64_t>(recording_.dropped()));
-      if (recording_.full_ns() > 0) {
-        out_ += R"(, "stepscope.full": {"dropped": )";
-        put(out_, static_cast<std::int64_t>(recording_.dropped()));
-        out_ += R"(, "after_ns": )";
-        put(out_, std::max<std::int64_t>(0, recording_.full_ns() - recording_.begin_ns()));
-        out_ += recording_.disk_was_full() ? R"(, "disk": true})" : R"(, "disk": false})";
-      }
     }
+    full(workers);
     if (recording_.kept_from_ns() > 0) {
       out_ += R"(, "stepscope.kept_from_ns": )";
       put(out_, std::max<std::int64_t>(0, recording_.kept_from_ns() - recording_.begin_ns()));
@@ -125,6 +120,26 @@ class Writer {
     out_ += R"(, "displayTimeUnit": "ms", "baseTimeNanoseconds": )";
     put(out_, base_);
     out_ += ", \"traceEvents\": [";
+  }
+
+  /// Since when records are missing, and why: of the recording that was full first, and how many were.
+  void full(std::span<const Recording* const> workers) {
+    std::vector<const Recording*> all{&recording_};
+    all.insert(all.end(), workers.begin(), workers.end());
+    std::erase_if(all, [](const Recording* one) { return one->full_ns() <= 0; });
+    if (all.empty()) return;
+    const Recording& first = **std::ranges::min_element(all, {}, &Recording::full_ns);
+    std::uint64_t dropped = 0;
+    for (const Recording* one : all) dropped += one->dropped();
+    out_ += R"(, "stepscope.full": {"dropped": )";
+    put(out_, static_cast<std::int64_t>(dropped));
+    out_ += R"(, "after_ns": )";
+    put(out_, std::max<std::int64_t>(0, first.full_ns() - recording_.begin_ns()));
+    out_ += first.limit() == Limit::disk ? R"(, "disk": true)" : R"(, "disk": false)";
+    if (first.limit() > Limit::disk)
+      out_ += fmt::format(R"(, "limit": {})", static_cast<std::uint32_t>(first.limit()));
+    if (all.size() > 1) out_ += fmt::format(R"(, "recordings": {})", all.size());
+    out_ += '}';
   }
 
   /// Passes on the segment's metadata records, which are `key=JSON`.
