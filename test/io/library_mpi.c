@@ -109,6 +109,7 @@ int main(int count, char** words) {
   MPI_Barrier(MPI_COMM_WORLD);
   share();
 #if MPI_VERSION >= 4
+  MPI_Barrier(MPI_COMM_WORLD);
   write_all_large();
   MPI_Barrier(MPI_COMM_WORLD);
   read_all_large();

@@ -40,9 +40,13 @@ static void PART(read_all)(void) {
   SPLIT_AT(MPI_File_read_at_all, own);
 }
 
-// Which rank comes first at the shared pointer is not known, so all write the same.
+// Which rank comes first at the shared pointer is not known, so the whole file is zeros.
 static void PART(share)(void) {
   memset(values, 0, sizeof values);
+  AT(MPI_File_write_at_all, 32 * rank, 32, .ret = 128);
+  MPI_File_sync(file);
+  told("MPI_File_sync", (struct expected){"a.bin", NULL, kNone, kNone, 0, kNone});
+  MPI_Barrier(MPI_COMM_WORLD);
   seek_shared();
   PLAIN(MPI_File_write_shared, 4, .ret = 16);
   MPI_Barrier(MPI_COMM_WORLD);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Calls of HDF5 and MPI-IO: the programs see no difference, and each call is recorded once, around libc's."""
+import difflib
 import os
 import re
 import shutil
@@ -19,7 +20,7 @@ def functions():
 
 
 def run(command, env, work):
-    """What was printed, and each process's records as (pid, records)."""
+    """Lines that were printed, and each process's records as (pid, records)."""
     work.mkdir()
     prefix = work.parent / f"{work.name}.expected"
     done = subprocess.run(command, cwd=work, env={**env, "EXPECTED": str(prefix)}, capture_output=True, text=True,
@@ -27,8 +28,8 @@ def run(command, env, work):
     assert done.returncode == 0, f"exit {done.returncode}: {done.stderr}{done.stdout[-300:]}"
     told = [path.read_text().splitlines() for path in sorted(work.parent.glob(f"{prefix.name}.*"))]
     err = re.sub("time = .*", "", done.stderr)  # HDF5 says when it could not open a file
-    return (sorted(done.stdout.splitlines()), err), [(lines[0], [record(line) for line in lines[1:]])
-                                                             for lines in told]
+    return (sorted(done.stdout.splitlines()) + err.splitlines(),
+            [(lines[0], [record(line) for line in lines[1:]]) for lines in told])
 
 
 def record(line):
@@ -50,7 +51,8 @@ def check(collector, made, title, command):
     folder = made / f"{title}.io"
     folder.mkdir()
     traced, told = run(command, collector.environment(folder), made / title)
-    assert traced == plain, f"{title}: {traced}\n  instead of {plain}"
+    different = [line for line in difflib.ndiff(plain, traced) if line[0] in "+-"]
+    assert not different, f"{title}:\n" + "\n".join(different)
     assert told
     for pid, wanted in told:
         own = made / f"{title}.{pid}"
