@@ -111,17 +111,6 @@ Status about_object(const Target& target, Id id, Args... more) {
       say_status, id, more...);
 }
 
-/// h5py closes files with it.
-template <LibraryFunction function>
-Status releasing(const Target& target, Id id) {
-  return passed_on<Status>(
-      function, target,
-      [&](LibraryCall& of) {
-        if (is_a(of.library, id, kFile)) name_file(of, id);
-      },
-      say_status, id);
-}
-
 template <LibraryFunction function, class... Args>
 Id opening_dataset(const Target& target, Id where, const char* name, Args... more) {
   return passed_on<Id>(
@@ -204,8 +193,6 @@ void* hdf5_wrapper(LibraryFunction function, unsigned number) {
       return wrapper_of<F::H5Dread_multi, &moving_several<F::H5Dread_multi, void**>>(number);
     case F::H5Dwrite_multi:
       return wrapper_of<F::H5Dwrite_multi, &moving_several<F::H5Dwrite_multi, const void**>>(number);
-    case F::H5Idec_ref:
-      return wrapper_of<F::H5Idec_ref, &releasing<F::H5Idec_ref>>(number);
     case F::H5Dclose:
       return wrapper_of<F::H5Dclose, &about_object<F::H5Dclose>>(number);
     case F::H5Aread:

@@ -11,7 +11,7 @@ namespace stepscope::collect::posix {
 namespace {
 
 constexpr std::uint32_t kMostLibraries = 8, kMostCandidates = 32;
-constexpr std::string_view kBeginnings[] = {"H5F", "H5D", "H5A", "H5Idec_ref", "MPI_File_", "PMPI_File_"};
+constexpr std::string_view kBeginnings[] = {"H5F", "H5D", "H5A", "MPI_File_", "PMPI_File_"};
 constexpr std::string_view kQuestions[] = {"H5Iget_type",
                                            "H5Fget_name",
                                            "H5Iget_name",

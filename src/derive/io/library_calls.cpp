@@ -30,7 +30,7 @@ IoKind library_kind(std::string_view function) {
   if (begins_one_of(name, {"read", "iread"})) return IoKind::read;
   if (begins_one_of(name, {"write", "iwrite"})) return IoKind::write;
   if (begins_one_of(name, {"open", "create"})) return IoKind::open;
-  if (begins_one_of(name, {"close", "dec_ref"})) return IoKind::close;
+  if (begins_one_of(name, {"close"})) return IoKind::close;
   if (begins_one_of(name, {"flush", "sync"})) return IoKind::sync;
   if (is_mpi && begins_one_of(name, {"seek", "set_view"})) return IoKind::seek;
   if (is_mpi && begins_one_of(name, {"delete", "set_size", "preallocate"})) return IoKind::change;

@@ -55,8 +55,7 @@ constexpr std::string_view category_of(IoLibrary library) {
   X(MPI_File_iwrite_all_c, write, mpi_io) X(MPI_File_iwrite_at_c, write, mpi_io) \
   X(MPI_File_iwrite_at_all_c, write, mpi_io) X(MPI_File_iwrite_shared_c, write, mpi_io) \
   X(MPI_File_write_all_begin_c, write, mpi_io) X(MPI_File_write_at_all_begin_c, write, mpi_io) \
-  X(MPI_File_write_ordered_begin_c, write, mpi_io) \
-  X(H5Idec_ref, close, hdf5)
+  X(MPI_File_write_ordered_begin_c, write, mpi_io)
 // clang-format on
 
 /// Follows those of IoFunction.
