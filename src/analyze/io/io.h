@@ -70,6 +70,7 @@ struct FetchIo {
   std::int64_t io = 0;       ///< of them, covered by calls, ns
   std::int64_t threads = 0;  ///< most threads of a process with calls in one fetch
   std::int64_t calls = 0, time = 0, read = 0;
+  std::int64_t hdf5_time = 0;                ///< of `time`, in calls of HDF5
   std::int64_t opens = 0, opening_time = 0;  ///< open and close
   std::int64_t asks = 0, asking_time = 0;    ///< stat, directories, names
   std::int64_t reads = 0;

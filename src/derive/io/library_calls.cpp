@@ -37,6 +37,13 @@ IoKind library_kind(std::string_view function) {
   return IoKind::other;
 }
 
+bool is_in_call_of(IoLibrary library, const trace::Trace& trace, const trace::Rank& rank, Row row) {
+  const trace::EventTable& e = rank.events;
+  for (Row at = e.parent[row]; at != kNoRow; at = e.parent[at])
+    if (e.kind[at] == Kind::io_library && library_of(trace.name(rank, at)) == library) return true;
+  return false;
+}
+
 std::vector<LibraryCall> library_calls(const trace::Trace& trace, const trace::Rank& rank,
                                        const std::vector<IoCall>& calls) {
   const trace::EventTable& e = rank.events;

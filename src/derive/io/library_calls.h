@@ -27,6 +27,9 @@ struct LibraryCall {
   std::int64_t io = 0, io_bytes = 0;  ///< length and bytes of the file system's calls in it, on its thread
 };
 
+/// Whether a call of the library is around the row, on its thread.
+bool is_in_call_of(IoLibrary library, const trace::Trace& trace, const trace::Rank& rank, trace::Row row);
+
 /// In row order. `calls`: those of the file system, in row order.
 std::vector<LibraryCall> library_calls(const trace::Trace& trace, const trace::Rank& rank,
                                        const std::vector<IoCall>& calls);
