@@ -73,12 +73,17 @@ IoCause small_reads(const FetchIo& of) {
 }
 
 IoCause one_by_one(const FetchIo& of) {
+  const bool in_hdf5 = holds(of.hdf5_time, of.time, kMostOfIo);
   return {IoCauseKind::one_by_one,
-          fmt::format("{} threads read, but never two at once: a lock lets one at a time through; {}",
-                      of.threads, share_of(of)),
-          "Open the file once per worker and use processes instead of threads (num_workers), or take the "
-          "lock around less: "
-          "HDF5's library lets one thread in at a time."};
+          fmt::format("{} threads read{}; {}", of.threads,
+                      in_hdf5 ? " through HDF5, but never two at once: its library lets one in at a time"
+                              : ", but never two at once: a lock lets one at a time through",
+                      share_of(of)),
+          in_hdf5
+              ? "Open the file once per worker and use processes instead of threads (num_workers)."
+              : "Open the file once per worker and use processes instead of threads (num_workers), or take "
+                "the lock around less: "
+                "HDF5's library lets one thread in at a time."};
 }
 
 }  // namespace

@@ -171,7 +171,8 @@ class RankLeaves {
     const trace::EventTable& e = rank_.events;
     const bool device = is_device_work(e.kind[row]);
     const trace::Row from = device ? derive::launched_from(e, row) : row;
-    const bool named = device || e.kind[row] == Kind::runtime || e.kind[row] == Kind::io;
+    const bool named =
+        device || e.kind[row] == Kind::runtime || e.kind[row] == Kind::io || e.kind[row] == Kind::io_library;
     const trace::StringId name = named ? e.name[row] : e.kind[row] == Kind::python ? kPython : kHostCode;
     const Key key{places_.module(from), places_.op(from), name};
     const auto known = known_.find(key);

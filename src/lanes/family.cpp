@@ -53,6 +53,7 @@ Family Families::of(const trace::Rank& rank, trace::Row row, bool autograd) cons
     case Kind::runtime:
       return name.waits ? Family::waiting : Family::runtime;
     case Kind::io:
+    case Kind::io_library:
       return Family::data;
     case Kind::python:
       return Family::python;

@@ -12,8 +12,8 @@ using trace::StringId;
 
 /// Outer ranges come first if start and end are equal.
 std::ptrdiff_t nesting_rank(Kind kind) {
-  static constexpr Kind kOutermostFirst[] = {Kind::span, Kind::annotation, Kind::python,
-                                             Kind::op,   Kind::runtime,    Kind::io};
+  static constexpr Kind kOutermostFirst[] = {Kind::span,    Kind::annotation, Kind::python, Kind::op,
+                                             Kind::runtime, Kind::io_library, Kind::io};
   return std::ranges::find(kOutermostFirst, kind) - std::begin(kOutermostFirst);
 }
 

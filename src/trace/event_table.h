@@ -44,6 +44,7 @@ enum class Kind : std::uint8_t {
   python,             ///< Python call
   runtime,            ///< host call into the device's runtime or driver
   io,                 ///< host call that reads, writes or asks the file system
+  io_library,         ///< host call of HDF5 or MPI-IO, which causes calls of kind io
   kernel,             ///< device kernel
   memcpy,             ///< device copy
   memset,             ///< device fill
@@ -58,7 +59,7 @@ enum class Kind : std::uint8_t {
   instant,            ///< any other instant
   other,              ///< unknown category: kept, listed, never guessed
 };
-inline constexpr int kKinds = 18;
+inline constexpr int kKinds = 19;
 
 std::string_view name_of(Kind kind);
 
@@ -74,7 +75,7 @@ constexpr bool is_device_row(Kind kind) {
 /// True for ranges that nest on a host thread.
 constexpr bool is_host_range(Kind kind) {
   return kind == Kind::op || kind == Kind::annotation || kind == Kind::python || kind == Kind::runtime ||
-         kind == Kind::io;
+         kind == Kind::io || kind == Kind::io_library;
 }
 
 /// What a device event does for the program.

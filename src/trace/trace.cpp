@@ -6,12 +6,11 @@
 namespace stepscope::trace {
 
 std::string_view name_of(Kind kind) {
-  constexpr std::string_view kNames[kKinds] = {"op",          "annotation",  "python",
-                                               "runtime",     "io",          "kernel",
-                                               "memcpy",      "memset",      "device_annotation",
-                                               "device_sync", "device_mark", "memory",
-                                               "overhead",    "span",        "range_metrics",
-                                               "counter",     "instant",     "other"};
+  constexpr std::string_view kNames[kKinds] = {"op",      "annotation",        "python",      "runtime",
+                                               "io",      "io_library",        "kernel",      "memcpy",
+                                               "memset",  "device_annotation", "device_sync", "device_mark",
+                                               "memory",  "overhead",          "span",        "range_metrics",
+                                               "counter", "instant",           "other"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

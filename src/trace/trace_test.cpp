@@ -157,6 +157,7 @@ TEST(Kind, EveryOneHasAName) {
   EXPECT_EQ(name_of(Kind::other), "other");
   EXPECT_EQ(name_of(Kind::op), "op");
   EXPECT_EQ(name_of(Kind::io), "io");
+  EXPECT_EQ(name_of(Kind::io_library), "io_library");
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ class Collector:
         before = env.get("LD_PRELOAD", "")
         return {**env, "LD_PRELOAD": f"{self.library}:{before}".rstrip(":"), "STEPSCOPE_IO": str(folder)}
 
-    def events(self, folder):
+    def events(self, folder, categories=("posix_call",)):
         """All calls, as dicts with `name`, `begin`, `thread` and their args, in the order of time."""
         if not any(Path(folder).glob("io-*.stepscope")):
             return []
@@ -35,7 +35,7 @@ class Collector:
             if done.returncode != 0:
                 raise AssertionError(f"export: {done.stderr}")
             with open(out, newline="") as file:
-                rows = [row for row in csv.DictReader(file) if row["category"] == "posix_call"]
+                rows = [row for row in csv.DictReader(file) if row["category"] in categories]
         events = [{"name": row["name"], "begin": int(row["start_ns"]), "end": int(row["end_ns"]),
                    "thread": row["track"], **json.loads(row["args"])} for row in rows]
         return sorted(events, key=lambda event: (event["begin"], event["end"]))

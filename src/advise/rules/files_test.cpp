@@ -57,6 +57,25 @@ TEST(FileRules, ReadsFromStorage) {
       << advice.cell("I01", "title");
 }
 
+// Two threads, each 4.5 ms of the 9, one after the other: with calls of HDF5 around theirs, the lock is
+// HDF5's.
+TEST(FileRules, OneThreadAtATime) {
+  const auto threads = [](bool in_hdf5) {
+    return loading([=](Loop& l) {
+      for (const int thread : {5, 9}) {
+        const int from = thread == 5 ? 0 : 4500;
+        if (in_hdf5) l.call_in(thread, "HDF5", "H5Dread", from, 4500, file(1, 100));
+        l.call_in(thread, "posix_call", "pread64", from, 4500, file(1, 100'000));
+      }
+      l.pass(9000);
+    });
+  };
+  EXPECT_TRUE(says(threads(false), "I01", "2 threads read, but never two at once: a lock"));
+  const Advice advice = threads(true);
+  EXPECT_TRUE(says(advice, "I01", "2 threads read through HDF5, but never two at once"))
+      << advice.cell("I01", "title");
+}
+
 // The same bytes as fast as memory gives them, and the rest of the time is decoding.
 TEST(FileRules, FilesAreNotTheLimit) {
   const Advice advice = loading([](Loop& l) {

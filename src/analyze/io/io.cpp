@@ -156,6 +156,22 @@ const report::Sheet<IoProcess> kProcessSheet{"Processes",
                                               {"time", &IoProcess::time, Unit::ns},
                                               {"share", &IoProcess::share, Unit::share, Role::share}}};
 
+const report::Sheet<IoLibraryCalls> kLibrarySheet{
+    "Calls of I/O libraries",
+    Shape::table,
+    {report::rank_field<IoLibraryCalls>(&IoLibraryCalls::rank),
+     {"library", report::named<&IoLibraryCalls::library>, Role::detail},
+     {"function", &IoLibraryCalls::function},
+     {"calls", &IoLibraryCalls::calls, Unit::count},
+     {"failed", &IoLibraryCalls::failed, Unit::count, Role::detail},
+     {"time", &IoLibraryCalls::time, Unit::ns},
+     {"bytes", &IoLibraryCalls::bytes, Unit::bytes},
+     {"io", &IoLibraryCalls::io, Unit::ns},
+     {"io_bytes", &IoLibraryCalls::io_bytes, Unit::bytes},
+     {"p50", &IoLibraryCalls::median, Unit::ns},
+     {"p95", &IoLibraryCalls::p95, Unit::ns},
+     {"max", &IoLibraryCalls::longest, Unit::ns}}};
+
 const report::Sheet<IoCaller> kCallerSheet{"What calls",
                                            Shape::table,
                                            {report::rank_field<IoCaller>(&IoCaller::rank),
@@ -234,6 +250,7 @@ Io made(const Derived& derived) {
     add_late_batches(of, derived, rank, io);
     add_io_kinds(of, rank, io);
     add_io_files(of, trace, rank, io);
+    add_io_libraries(of, trace, rank, io);
     add_io_callers(of, trace, rank, io);
     add_saved_files(of, trace, rank, io);
     add_io_sizes(of, rank, io);
@@ -256,10 +273,10 @@ report::Report io(const Derived& derived, const report::Params&) {
           {tabulate(kOverlapSheet, of.overlap, several), tabulate(kFetchSheet, of.fetching, several),
            tabulate(kBatchSheet, of.batches, several), tabulate(kKindSheet, of.kinds, several),
            tabulate(kGroupSheet, of.groups, several), tabulate(kFileSheet, of.files, several),
-           tabulate(kProcessSheet, of.processes, several), tabulate(kCallerSheet, of.callers, several),
-           tabulate(kSavedSheet, of.saved, several), tabulate(kFlushedSheet, of.flushed, several),
-           tabulate(kSizeSheet, of.sizes, several), tabulate(kLatencySheet, of.latencies, several),
-           tabulate(kMomentSheet, of.moments, several)},
+           tabulate(kProcessSheet, of.processes, several), tabulate(kLibrarySheet, of.libraries, several),
+           tabulate(kCallerSheet, of.callers, several), tabulate(kSavedSheet, of.saved, several),
+           tabulate(kFlushedSheet, of.flushed, several), tabulate(kSizeSheet, of.sizes, several),
+           tabulate(kLatencySheet, of.latencies, several), tabulate(kMomentSheet, of.moments, several)},
           of.notes};
 }
 

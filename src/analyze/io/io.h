@@ -70,6 +70,7 @@ struct FetchIo {
   std::int64_t io = 0;       ///< of them, covered by calls, ns
   std::int64_t threads = 0;  ///< most threads of a process with calls in one fetch
   std::int64_t calls = 0, time = 0, read = 0;
+  std::int64_t hdf5_time = 0;                ///< of `time`, in calls of HDF5
   std::int64_t opens = 0, opening_time = 0;  ///< open and close
   std::int64_t asks = 0, asking_time = 0;    ///< stat, directories, names
   std::int64_t reads = 0;
@@ -101,11 +102,23 @@ struct IoLatency {
   std::int64_t reads, writes, time;
 };
 
+/// Calls of one function of HDF5 or MPI-IO. Their bytes and times are in no other sum.
+struct IoLibraryCalls {
+  std::int64_t rank;
+  derive::IoLibrary library;
+  std::string_view function;
+  std::int64_t calls = 0, failed = 0, time = 0;
+  std::int64_t bytes = 0;                         ///< between the program and the library
+  std::int64_t io = 0, io_bytes = 0;              ///< of the file system's calls in them
+  std::int64_t median = 0, p95 = 0, longest = 0;  ///< ns
+};
+
 /// What called: the innermost operator, Python function or range around the calls. `time` is a sum.
 struct IoCaller {
   std::int64_t rank;
   std::string caller;
-  std::string_view layer;  ///< "operator", "Python", "range"; "" if nothing is recorded around the call
+  std::string_view
+      layer;  ///< "operator", "Python", "range", "I/O library"; "" if nothing is recorded around the call
   std::int64_t calls, time, bytes;
 };
 
@@ -173,7 +186,8 @@ struct Io {
   std::vector<IoProcess> processes;  ///< by rank, most time first
   std::vector<IoSize> sizes;
   std::vector<IoLatency> latencies;
-  std::vector<IoCaller> callers;  ///< by rank, most time first
+  std::vector<IoLibraryCalls> libraries;  ///< by rank, most time first
+  std::vector<IoCaller> callers;          ///< by rank, most time first
   std::vector<IoMoment> moments;
   std::vector<LateBatch> batches;    ///< by rank, longest wait first
   std::vector<SavedFile> saved;      ///< by rank, by start
@@ -202,6 +216,7 @@ void add_io_overlap(Io& of, const trace::Rank& rank, const RankIo& io);
 void add_io_kinds(Io& of, const trace::Rank& rank, const RankIo& io);
 void add_io_files(Io& of, const trace::Trace& trace, const trace::Rank& rank, const RankIo& io);
 void add_io_sizes(Io& of, const trace::Rank& rank, const RankIo& io);
+void add_io_libraries(Io& of, const trace::Trace& trace, const trace::Rank& rank, const RankIo& io);
 void add_io_callers(Io& of, const trace::Trace& trace, const trace::Rank& rank, const RankIo& io);
 void add_late_batches(Io& of, const Derived& derived, const trace::Rank& rank, const RankIo& io);
 void add_saved_files(Io& of, const trace::Trace& trace, const trace::Rank& rank, const RankIo& io);

@@ -86,7 +86,7 @@ struct FetchSum {
 };
 
 void add_io_in(LateBatch& batch, FetchSum& sum, const trace::Trace& trace, const trace::Rank& rank,
-               const ByProcess& calls, const std::string& pid, Interval load) {
+               const RankIo& io, const ByProcess& calls, const std::string& pid, Interval load) {
   Column<Interval> spans;
   std::map<trace::StringId, std::int64_t> files;
   std::map<trace::TrackId, std::int64_t> threads;  // time in calls
@@ -94,6 +94,8 @@ void add_io_in(LateBatch& batch, FetchSum& sum, const trace::Trace& trace, const
     spans.push_back(span_of(rank, call));
     report::add_to(threads[rank.events.track[call.row]], rank.events.duration(call.row));
     sum.add(trace, call, rank.events.duration(call.row));
+    if (!io.library_calls.empty() && derive::is_in_call_of(derive::IoLibrary::hdf5, trace, rank, call.row))
+      report::add_to(sum.all.hdf5_time, rank.events.duration(call.row));
     ++batch.calls;
     batch.metadata += derive::is_metadata(call.kind);
     if (call.kind == derive::IoKind::read) report::add_to(batch.read, call.bytes);
@@ -143,7 +145,7 @@ void add_late_batches(Io& of, const Derived& derived, const trace::Rank& rank, c
       batch.load = e.duration(load);
       sum.all.ready += e.end[load] <= span.begin;
     }
-    add_io_in(batch, sum, trace, rank, calls, maker.pid, {e.start[load], e.end[load]});
+    add_io_in(batch, sum, trace, rank, io, calls, maker.pid, {e.start[load], e.end[load]});
     if (is_own && batch.calls > 0) batch.load = span.length();
     if (batch.load != kNoInt) {
       ++sum.all.batches;

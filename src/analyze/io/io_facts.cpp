@@ -31,12 +31,16 @@ IntervalSet operators_of(const trace::Rank& rank, const std::string& process) {
 RankIo made(const Derived& derived, const trace::Rank& rank) {
   RankIo of;
   of.calls = derive::io_calls(derived.trace(), rank);
+  of.library_calls = derive::library_calls(derived.trace(), rank, of.calls);
   const StepChoice& choice = derived.choice();
   of.window = window_of(rank, choice);
-  if (!choice.all())
-    std::erase_if(of.calls, [&](const derive::IoCall& call) {
-      return rank.events.start[call.row] < of.window.begin || rank.events.end[call.row] > of.window.end;
-    });
+  const auto is_outside = [&](const auto& call) {
+    return rank.events.start[call.row] < of.window.begin || rank.events.end[call.row] > of.window.end;
+  };
+  if (!choice.all()) {
+    std::erase_if(of.calls, is_outside);
+    std::erase_if(of.library_calls, is_outside);
+  }
   if (of.calls.empty()) return of;
   of.main_process = main_process_of(derived.trace(), rank);
   of.compute = derive::busy_time(derived.busy(rank));

@@ -7,14 +7,16 @@
 
 #include "analyze/derived.h"
 #include "derive/io/io_calls.h"
+#include "derive/io/library_calls.h"
 #include "timeline/interval.h"
 
 namespace stepscope::analyze {
 
 /// The I/O of a rank's processes.
 struct RankIo {
-  std::vector<derive::IoCall> calls;  ///< in the chosen steps; by thread, then by start
-  std::string main_process;           ///< its pid; "" if no thread is the main one
+  std::vector<derive::IoCall> calls;               ///< in the chosen steps; by thread, then by start
+  std::vector<derive::LibraryCall> library_calls;  ///< in the chosen steps
+  std::string main_process;                        ///< its pid; "" if no thread is the main one
   timeline::Interval window;
   timeline::IntervalSet
       compute;  ///< a device works on kernels; without a device: operators of the main process

@@ -198,10 +198,10 @@ void add_io_callers(Io& of, const trace::Trace& trace, const trace::Rank& rank, 
     if (row == kNoRow && may_call(e.parent[call.row])) row = e.parent[call.row];
     std::string_view layer;
     if (row != kNoRow)
-      layer = e.kind[row] == trace::Kind::op       ? "operator"
-              : e.kind[row] == trace::Kind::python ? "Python"
-              : e.kind[row] == trace::Kind::io     ? "I/O library"
-                                                   : "range";
+      layer = e.kind[row] == trace::Kind::op                                             ? "operator"
+              : e.kind[row] == trace::Kind::python                                       ? "Python"
+              : e.kind[row] == trace::Kind::io || e.kind[row] == trace::Kind::io_library ? "I/O library"
+                                                                                         : "range";
     Sum& sum = sums[{row == kNoRow ? trace::kEmptyString : e.name[row], layer}];
     ++sum.calls;
     add_to(sum.time, e.duration(call.row));

@@ -134,6 +134,35 @@ TEST(Io, SavedFiles) {
   EXPECT_EQ(cells(saved, "sync"), (Cells{"50000"}));
 }
 
+// H5Dread [30,130) around read [40,100) of 100 bytes, H5Dread [130,170) that fails.
+TEST(Io, CallsOfLibrariesAreNotAddedToThoseOfFiles) {
+  const auto library = [](int at, int length, std::string_view ret) {
+    return fmt::format(
+        R"(,{{"ph": "X", "cat": "HDF5", "name": "H5Dread", "pid": 6, "tid": 6, "ts": {}, "dur": {}, "args": {{"fname": "/data/a.h5", "ret": {}}}}})",
+        at, length, ret);
+  };
+  const trace::Trace trace = program(library(30, 100, "4000") + library(130, 40, "-1") +
+                                     call("read", 6, 40, 60, R"("fname": "/data/a.h5", "ret": 100)"));
+  const report::Report report = test::answer("io", trace);
+  const report::Table& libraries = titled(report, "Calls of I/O libraries");
+  EXPECT_EQ(cells(libraries, "library"), (Cells{"HDF5"}));
+  EXPECT_EQ(cells(libraries, "function"), (Cells{"H5Dread"}));
+  EXPECT_EQ(cells(libraries, "calls"), (Cells{"2"}));
+  EXPECT_EQ(cells(libraries, "failed"), (Cells{"1"}));
+  EXPECT_EQ(cells(libraries, "time"), (Cells{"140000"}));
+  EXPECT_EQ(cells(libraries, "bytes"), (Cells{"4000"}));
+  EXPECT_EQ(cells(libraries, "io"), (Cells{"60000"}));
+  EXPECT_EQ(cells(libraries, "io_bytes"), (Cells{"100"}));
+  EXPECT_EQ(cells(libraries, "max"), (Cells{"100000"}));
+  const report::Table& overlap = titled(report, "I/O and compute");
+  EXPECT_EQ(cells(overlap, "calls"), (Cells{"1"}));
+  EXPECT_EQ(cells(overlap, "read"), (Cells{"100"}));
+  EXPECT_EQ(cells(overlap, "io"), (Cells{"60000"}));
+  const report::Table& callers = titled(report, "What calls");
+  EXPECT_EQ(cells(callers, "caller"), (Cells{"H5Dread"}));
+  EXPECT_EQ(cells(callers, "layer"), (Cells{"I/O library"}));
+}
+
 TEST(Io, GroupNames) {
   const auto named = [](std::initializer_list<const char*> files) {
     analyze::GroupName name;

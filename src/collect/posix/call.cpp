@@ -6,7 +6,7 @@ namespace stepscope::collect::posix {
 namespace {
 
 std::uint32_t what(const Call& call) {
-  return static_cast<std::uint32_t>(call.function) | static_cast<std::uint32_t>(call.error) << 16;
+  return call.function.value | static_cast<std::uint32_t>(call.error) << 16;
 }
 
 void write(Thread& thread, const Call& call, std::uint32_t file, std::uint32_t other) {

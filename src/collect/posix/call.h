@@ -13,13 +13,21 @@
 #include "collect/posix/files.h"
 #include "collect/posix/paths.h"
 #include "record/io/format.h"
+#include "record/io/libraries.h"
 
 namespace stepscope::collect::posix {
 
 using record::IoFunction;
 
+/// A function's number in the format.
+struct FunctionNumber {
+  FunctionNumber(IoFunction function) : value(static_cast<std::uint16_t>(function)) {}
+  FunctionNumber(record::LibraryFunction function) : value(static_cast<std::uint16_t>(function)) {}
+  std::uint16_t value;
+};
+
 struct Call {
-  IoFunction function;
+  FunctionNumber function;
   int descriptor = -1;
   std::int64_t offset = record::kUnknownOffset;
   std::uint64_t size = 0;

@@ -319,6 +319,12 @@ Named named(int directory, const char* path) {
   return file;
 }
 
+Named named_text(const char* text, std::uint32_t length) {
+  Thread* thread = place();
+  if (thread == nullptr) return {};
+  return {number_of(*thread, text, length), session.load(std::memory_order_relaxed)};
+}
+
 std::uint32_t number_of(Thread& thread, const char* path, std::uint32_t length) {
   const std::uint64_t hash = hash_of(path, length);
   Names* names = names_of(thread);

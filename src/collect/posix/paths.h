@@ -44,6 +44,9 @@ struct Named {
 /// Tells the path's name. errno is kept.
 Named named(int directory, const char* path);
 
+/// Tells a name that is no path and shorter than PATH_MAX. To be used inside.
+Named named_text(const char* text, std::uint32_t length);
+
 /// What to trace: colon-separated prefixes of whole components. The longest prefix of a path counts.
 void set_paths(const char* included, const char* excluded);
 

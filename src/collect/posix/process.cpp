@@ -19,6 +19,7 @@
 
 #include "collect/bus_errors.h"
 #include "collect/posix/files.h"
+#include "collect/posix/libraries.h"
 #include "collect/posix/paths.h"
 #include "collect/posix/wrap.h"
 #include "collect/undisturbed.h"
@@ -137,6 +138,7 @@ void after_fork() {
 }
 void in_child() {
   was_forked = true;
+  stop_looking();
   after_fork();
 }
 
@@ -292,7 +294,8 @@ constinit thread_local Mine mine{};
 std::atomic<std::uint32_t> session{0};
 std::atomic<std::uint32_t> forks{0};
 const record::Clock kClock = best_clock();
-const bool kHasBegun = (begin_process(), true);  // after all else in this library: it is linked last
+const bool kHasBegun =
+    (begin_process(), look_at_objects(), true);  // after all else in this library: it is linked last
 
 __attribute__((noinline)) bool is_still_inside() {
   if (mine.inside == kElsewhere) return true;

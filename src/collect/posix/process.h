@@ -8,6 +8,7 @@
 
 #include "collect/clock.h"
 #include "collect/recorder.h"
+#include "record/io/libraries.h"
 
 namespace stepscope::collect::posix {
 
@@ -27,7 +28,8 @@ struct Mine {
   std::uintptr_t inside;
   char* scratch;  ///< PATH_MAX bytes; null: not needed yet
   std::uint32_t vforks;
-  void* vfork_returns[4];  ///< where open calls of vfork return to
+  void* vfork_returns[4];                              ///< where open calls of vfork return to
+  std::uintptr_t library_calls[record::kIoLibraries];  ///< see Outermost
 };
 extern __attribute__((tls_model("initial-exec"))) constinit thread_local Mine mine;
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "derive/io/library_calls.h"
 
 namespace stepscope::derive {
 namespace {
@@ -17,8 +18,6 @@ struct Function {
 
 /// Without the affixes that libc gives to variants; sorted.
 constexpr Function kFunctions[] = {
-    {"MPI_File_read", IoKind::read},
-    {"MPI_File_write", IoKind::write},
     {"access", IoKind::stat},
     {"chdir", IoKind::stat},
     {"chmod", IoKind::change},
@@ -279,6 +278,7 @@ std::string_view plain_name(std::string_view function) {
 bool is_stdio(std::string_view function) { return is_one_of(plain_name(function), kStdio); }
 
 IoKind io_kind(std::string_view function) {
+  if (library_of(function)) return library_kind(function);
   static_assert(std::ranges::is_sorted(kFunctions, {}, &Function::name));
   const std::string_view name = plain_name(function);
   const auto* found = std::ranges::lower_bound(kFunctions, name, {}, &Function::name);

@@ -86,8 +86,9 @@ bool EventParser::parse_units(const char*& p, std::int64_t& time) const {
 
 Kind EventParser::kind_of_line(const Fields& f) {
   constexpr std::int64_t kCalls = 3;  // of the C library
-  const bool io = f.layer == kCalls || (f.has_category && category_kind(f.category) == Kind::io);
-  return io ? Kind::io : Kind::annotation;
+  const Kind kind = f.has_category ? category_kind(f.category) : Kind::annotation;
+  if (kind == Kind::io_library) return kind;
+  return f.layer == kCalls || kind == Kind::io ? Kind::io : Kind::annotation;
 }
 
 void EventParser::add_metadata(const Fields& f) {

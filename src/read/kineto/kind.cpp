@@ -34,6 +34,8 @@ constexpr CategoryKind kCategories[] = {
     {"posix", Kind::io},
     {"stdio", Kind::io},
     {"posix_call", Kind::io},
+    {"hdf5", Kind::io_library},
+    {"mpiio", Kind::io_library},
     {"kernel", Kind::kernel},
     {"mtia_ccp_events", Kind::kernel},
     {"collective_comm", Kind::kernel},

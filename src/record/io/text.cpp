@@ -1,9 +1,11 @@
 #include "record/io/text.h"
 
 #include <cstring>
+#include <optional>
 
 #include "base/text.h"
 #include "record/io/format.h"
+#include "record/io/libraries.h"
 
 namespace stepscope::record {
 namespace {
@@ -40,8 +42,29 @@ bool has_size(IoKind kind) {
          kind == IoKind::change;
 }
 
+/// A function of a record, whoever has it.
+struct Callee {
+  std::string_view name, category;
+  IoKind kind;
+  std::uint32_t number;
+};
+
+std::optional<Callee> callee_of(std::uint32_t number) {
+  if (number < kIoFunctions) return Callee{kIoNames[number], "posix_call", kIoKinds[number], number};
+  if (number < kFirstLibraryFunction || number - kFirstLibraryFunction >= kLibraryFunctions) return {};
+  const LibraryCallee& of = kLibraryCallees[number - kFirstLibraryFunction];
+  return Callee{of.name, category_of(of.library), of.kind, number};
+}
+
 /// What `detail` is, for those functions that have one.
-std::string_view detail_of(IoFunction function, IoKind kind) {
+std::string_view detail_of(const Callee& callee) {
+  const auto function = static_cast<IoFunction>(callee.number);
+  const IoKind kind = callee.kind;
+  if (const auto of = static_cast<LibraryFunction>(callee.number); callee.number >= kFirstLibraryFunction)
+    return of == LibraryFunction::H5Fcreate || of == LibraryFunction::H5Fopen ||
+                   of == LibraryFunction::MPI_File_open
+               ? "flags"
+               : "";
   if (kind == IoKind::open) return "flags";
   if (kind == IoKind::seek) return "whence";
   if (kind == IoKind::map) return "prot";
@@ -74,23 +97,23 @@ std::int64_t IoText::events(EventText& text, std::int64_t begin_ns, std::int64_t
     std::uint64_t clock = 0;
     for_each_record(segment, [&](const Record& record, std::span<const char> bytes) {
       if (ClockRecord now; record.type == Type::clock && copy_to(now, bytes)) clock = now.pair.tick;
-      const std::uint32_t function = record.value & 0xFFFF, error = record.value >> 16;
+      const std::optional<Callee> callee = callee_of(record.value & 0xFFFF);
+      const std::uint32_t error = record.value >> 16;
       Told told{};
-      if (function >= kIoFunctions || !text.whole() || !read(told, record.type, clock, bytes)) return;
+      if (!callee || !text.whole() || !read(told, record.type, clock, bytes)) return;
       const std::int64_t begin = recording_.times().ns(told.begin), end = recording_.times().ns(told.end);
       if (begin < begin_ns || end > end_ns) return;
-      const IoKind kind = kIoKinds[function];
-      text.begin("X", "posix_call", kIoNames[function], recording_.pid(), segment.thread, begin);
+      text.begin("X", callee->category, callee->name, recording_.pid(), segment.thread, begin);
       text.duration(end - begin);
       EventArgs args(text.out);
       file(args, "fname", told.file);
-      file(args, "to", told.other);
+      file(args, callee->number < kIoFunctions ? "to" : "object", told.other);
       if (told.offset != kUnknownOffset) args.add("offset", told.offset);
-      if (has_size(kind) && told.size > 0) args.add("size", static_cast<std::int64_t>(told.size));
+      if (has_size(callee->kind) && told.size > 0) args.add("size", static_cast<std::int64_t>(told.size));
       args.add("ret", told.result);
       if (error != 0) args.add("errno", error);
       if (told.descriptor >= 0) args.add("fd", told.descriptor);
-      const std::string_view detail = detail_of(static_cast<IoFunction>(function), kind);
+      const std::string_view detail = detail_of(*callee);
       if (told.is_long && !detail.empty()) args.add(detail, static_cast<std::int64_t>(told.detail));
       args.end();
       text.pass_on_if_long();

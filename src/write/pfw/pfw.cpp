@@ -73,7 +73,7 @@ class PfwText {
       if (kind == Kind::op) {
         if (e.start[row] < covered) continue;
         covered = e.end[row];
-      } else if (kind != Kind::annotation && kind != Kind::io) {
+      } else if (kind != Kind::annotation && kind != Kind::io && kind != Kind::io_library) {
         continue;
       }
       name_lane(rank, track);
@@ -136,6 +136,10 @@ class PfwText {
         put_call(rank, row);
         ++written_.calls;
         break;
+      case Kind::io_library:
+        put_library_call(rank, row);
+        ++written_.calls;
+        break;
       case Kind::op:
         category_ = "compute";
         ++written_.operators;
@@ -193,6 +197,18 @@ class PfwText {
       if ((!moves && !has_length) || field.type != ArgType::integer || trace_.text(field.key) != "size")
         return false;
       put(moves ? "count" : "length", std::to_string(value));
+      return true;
+    });
+  }
+
+  /// Of HDF5 or MPI-IO; our categories are DFTracer's.
+  void put_library_call(const Rank& rank, Row row) {
+    category_ = trace_.text(rank.events.category[row]);
+    const IoKind kind = derive::io_kind(trace_.text(rank.events.name[row]));
+    const bool moves = kind == IoKind::read || kind == IoKind::write;
+    put_args(rank, row, [&](const ArgField& field, std::int64_t value) {
+      if (!moves || field.type != ArgType::integer || trace_.text(field.key) != "size") return false;
+      put("count", std::to_string(value));
       return true;
     });
   }
@@ -285,7 +301,8 @@ bool holds_ranges(const trace::Trace& trace) {
   for (const Rank& rank : trace.ranks)
     for (const Row row : rank.host_rows()) {
       const Kind kind = rank.events.kind[row];
-      if (kind == Kind::io || kind == Kind::op || kind == Kind::annotation) return true;
+      if (kind == Kind::io || kind == Kind::io_library || kind == Kind::op || kind == Kind::annotation)
+        return true;
     }
   return false;
 }

@@ -112,6 +112,21 @@ TEST_F(PfwExport, CallsAreThoseOfDftracer) {
   EXPECT_TRUE(done().notes.empty());
 }
 
+TEST_F(PfwExport, CallsOfLibraries) {
+  const trace::Trace trace = test::opened(recorded(
+      call("H5Dread", "100", "20", R"("fname": "/data/a", "object": "/x", "size": 800, "ret": 800)", "HDF5") +
+      call("MPI_File_set_size", "130", "1", R"("fname": "/data/a", "size": 256, "ret": 0)", "MPIIO")));
+  EXPECT_EQ(written(trace),
+            (std::vector<std::string>{"[", meta("HH", 5, "node7", "223225166"), meta("PR", 5, "rank", "3"),
+                                      meta("FH", 5, "/data/a", "3332149318"),
+                                      line(1, "H5Dread", "HDF5", 5, "000100", 20,
+                                           R"("fhash":"3332149318","object":"/x","count":800,"ret":800)"),
+                                      line(2, "MPI_File_set_size", "MPIIO", 5, "000130", 1,
+                                           R"("fhash":"3332149318","size":256,"ret":0)"),
+                                      "]"}));
+  EXPECT_EQ(done().calls, 2);
+}
+
 // The analysers add lengths, so that operators within operators would count twice.
 TEST_F(PfwExport, RangesAndOutermostOperators) {
   const trace::Trace trace = test::opened(recorded(
