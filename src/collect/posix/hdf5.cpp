@@ -29,7 +29,7 @@ bool is_in_a_file(const Library& library, Id id) {
 bool is_url(const char* name) { return std::strstr(name, "://") != nullptr; }
 
 void name_path(LibraryCall& of, const char* name) {
-  if (is_readable(name) && !is_url(name)) of.file = named(AT_FDCWD, name);
+  if (!is_url(name)) of.file = named(AT_FDCWD, name);
 }
 
 void name_file(LibraryCall& of, Id id) {
@@ -93,7 +93,7 @@ Id opening_file(const Target& target, const char* name, unsigned flags, Args... 
   return passed_on<Id>(
       function, target,
       [&](LibraryCall& of) {
-        name_path(of, name);
+        if (is_text(name)) name_path(of, name);
         of.call.detail = flags;
         of.call.is_long = true;
       },

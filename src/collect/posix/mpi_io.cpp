@@ -44,7 +44,7 @@ void add_file(Handle handle, Named file, bool has_position) {
 
 /// A name may begin with the kind of the file system: "ufs:/data/a".
 Named named_file(const char* name) {
-  if (!is_readable(name)) return {};
+  if (!is_text(name)) return {};
   const char* end = std::strchr(name, ':');
   const bool has_kind = end != nullptr && end != name && std::memchr(name, '/', end - name) == nullptr;
   return named(AT_FDCWD, has_kind ? end + 1 : name);
