@@ -97,8 +97,9 @@ void check_processes(void) {
   CALL(ssize_t, read, (int, void*, size_t), (f, bytes, 3), .file = "p", .fd = f, .offset = 0, .size = 3);
   int at = f;
   pthread_t thread;
-  line("%d", pthread_create(&thread, NULL, in_a_thread, &at));
-  pthread_join(thread, NULL);
+  const int made = pthread_create(&thread, NULL, in_a_thread, &at);
+  if (made == 0) pthread_join(thread, NULL);
+  line("%d", made);
   check_child_of_fork(f);
   check_child_of_vfork(f);
   check_signal_handler();

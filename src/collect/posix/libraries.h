@@ -98,22 +98,25 @@ class Outermost {
   const bool is_outermost_;
 };
 
-template <LibraryFunction function, auto body, unsigned number>
+template <LibraryFunction function, auto body>
 struct Wrapper;
-template <LibraryFunction function, class Result, class... Args, Result (*body)(const Target&, Args...),
-          unsigned number>
-struct Wrapper<function, body, number> {
+template <LibraryFunction function, class Result, class... Args, Result (*body)(const Target&, Args...)>
+struct Wrapper<function, body> {
+  template <unsigned number>
   static Result call(Args... args) {
-    return body(targets[static_cast<std::uint32_t>(function) - record::kFirstLibraryFunction][number],
+    return once(targets[static_cast<std::uint32_t>(function) - record::kFirstLibraryFunction][number],
                 args...);
   }
+  /// Keeps the code from being in each wrapper.
+  [[gnu::noinline]] static Result once(const Target& target, Args... args) { return body(target, args...); }
 };
 /// `body(target, args...)` is what the function does.
 template <LibraryFunction function, auto body>
 void* wrapper_of(unsigned number) {
   void* found = nullptr;
   [&]<unsigned... numbers>(std::integer_sequence<unsigned, numbers...>) {
-    ((number == numbers ? found = reinterpret_cast<void*>(&Wrapper<function, body, numbers>::call) : nullptr),
+    ((number == numbers ? found = reinterpret_cast<void*>(&Wrapper<function, body>::template call<numbers>)
+                        : nullptr),
      ...);
   }(std::make_integer_sequence<unsigned, kTargets>());
   return found;
