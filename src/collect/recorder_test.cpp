@@ -87,7 +87,7 @@ TEST_F(Recordings, WhatFindsNoRoomIsCounted) {
   EXPECT_EQ(named(trace, "work") + dropped, 100'000);
   EXPECT_GT(trace.ranks[0].reading.losses, 0);
   EXPECT_EQ(trace.ranks[0].full.dropped, dropped);
-  EXPECT_FALSE(trace.ranks[0].full.disk);
+  EXPECT_EQ(trace.ranks[0].full.limit, trace::Full::Limit::recording);
 }
 
 TEST_F(Recordings, AForkedChildRecordsNothing) {
