@@ -13,8 +13,9 @@ namespace stepscope::analyze {
 
 /// The I/O of a rank's processes.
 struct RankIo {
-  std::vector<derive::IoCall> calls;  ///< in the chosen steps; by thread, then by start
-  std::string main_process;           ///< its pid; "" if no thread is the main one
+  std::vector<derive::IoCall> calls;    ///< that begin in the window; by thread, then by start
+  std::vector<derive::IoCall> outside;  ///< the others, in the same order
+  std::string main_process;             ///< its pid; "" if no thread is the main one
   timeline::Interval window;
   timeline::IntervalSet
       compute;  ///< a device works on kernels; without a device: operators of the main process
