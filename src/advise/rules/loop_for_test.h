@@ -59,6 +59,11 @@ class Loop {
     events_.add("user_annotation", name, 5, 9, at_ + from, length);
     return *this;
   }
+  /// A call on a file by another thread; time does not pass.
+  Loop& call_beside(const std::string& name, int from, int length, const std::string& args) {
+    events_.add("posix_call", name, 5, 9, at_ + from, length, args);
+    return *this;
+  }
   /// Another thread is sampled in `frame` from now on; time does not pass.
   Loop& sampled(const std::string& frame, int length) {
     events_.add("python_function", frame, 5, 1073741833, at_, length, R"("sampled": 9, "samples": 1)");
