@@ -70,7 +70,7 @@ const Unexplained kUnexplained[] = {
       RuleId::H05, RuleId::H06, RuleId::H07, RuleId::H08}},
     {RuleId::H16,
      {RuleId::G01, RuleId::H02, RuleId::H05, RuleId::H07, RuleId::H11, RuleId::H12, RuleId::N02, RuleId::N05,
-      RuleId::N06, RuleId::N10}},
+      RuleId::N06, RuleId::N10, RuleId::I11}},
     {RuleId::H17, {RuleId::H03, RuleId::H04, RuleId::H12, RuleId::H13, RuleId::P03}},
 };
 
