@@ -47,6 +47,7 @@ struct Claim {
   bool ends_run = false;       ///< the program will fail: stands before all that costs time
   bool general = false;        ///< says where the work is, not what is wrong with it
   bool vague = false;          ///< names no line: a claim of the same cost that names one explains it
+  bool of_files = false;       ///< most of its cost is in calls that read or write files
   std::vector<RuleId> within;  ///< rules whose claims became its evidence
 };
 

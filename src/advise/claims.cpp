@@ -35,6 +35,7 @@ struct ExplainedSymptom {
   RuleId causes[2];
   bool only_vague = false;  ///< a symptom that names its line stands for itself
   bool same_line = false;   ///< of a cause that names another line, or saves under half as much, it is none
+  bool of_files = false;    ///< only a symptom that lies in calls on files, as in same_line
 };
 constexpr ExplainedSymptom kExplainedSymptoms[] = {
     {RuleId::K02, {RuleId::H01, RuleId::G03}},
@@ -46,10 +47,16 @@ constexpr ExplainedSymptom kExplainedSymptoms[] = {
     {RuleId::I05, {RuleId::H11, RuleId::H11}, true},
     {RuleId::H11, {RuleId::H05, RuleId::H05}, false, true},
     {RuleId::H11, {RuleId::I08, RuleId::I09}, false, true},
+    {RuleId::H11, {RuleId::I11, RuleId::I11}, false, true},
+    {RuleId::H07, {RuleId::I08, RuleId::I09}, false, false, true},
+    {RuleId::H07, {RuleId::I11, RuleId::I11}, false, false, true},
 };
 
-bool name_one_line(const Claim& symptom, const Claim& cause) {
-  return !symptom.line.empty() && symptom.line == cause.line && cause.saving_high >= symptom.saving_high / 2;
+bool is_explained(const ExplainedSymptom& known, const Claim& symptom, const Claim& cause) {
+  if (cause.vague) return false;
+  if (!known.same_line && !known.of_files) return true;
+  const bool is_one = known.of_files ? symptom.of_files : !symptom.line.empty() && symptom.line == cause.line;
+  return is_one && cause.saving_high >= symptom.saving_high / 2;
 }
 
 /// A rule for what no other rule explains, and the rules that explain it.
@@ -63,7 +70,7 @@ const Unexplained kUnexplained[] = {
       RuleId::H05, RuleId::H06, RuleId::H07, RuleId::H08}},
     {RuleId::H16,
      {RuleId::G01, RuleId::H02, RuleId::H05, RuleId::H07, RuleId::H11, RuleId::H12, RuleId::N02, RuleId::N05,
-      RuleId::N06, RuleId::N10}},
+      RuleId::N06, RuleId::N10, RuleId::I11}},
     {RuleId::H17, {RuleId::H03, RuleId::H04, RuleId::H12, RuleId::H13, RuleId::P03}},
 };
 
@@ -146,8 +153,7 @@ std::vector<Claim> with_symptoms_attached(std::vector<Claim> claims) {
     auto cause = claims.end();
     for (const RuleId id : known.causes)
       if (cause == claims.end()) cause = find(id);
-    if (cause == claims.end() || cause->vague || (known.same_line && !name_one_line(*symptom, *cause)))
-      continue;
+    if (cause == claims.end() || !is_explained(known, *symptom, *cause)) continue;
     attach(*cause, *symptom);
     claims.erase(symptom);
   }

@@ -70,6 +70,7 @@ struct FileReports {
   std::vector<analyze::FetchIo> fetching;
   std::vector<analyze::SavedFile> saved;
   std::vector<analyze::FlushedFile> flushed;
+  std::vector<analyze::HoldingFiles> holding;
 };
 
 /// The answers that rules read. Each holds every rank; a rule reads its own rank's part.

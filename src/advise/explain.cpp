@@ -9,6 +9,7 @@
 #include "advise/rules/rules.h"
 #include "advise/say.h"
 #include "analyze/replay/replayed_rank.h"
+#include "base/text.h"
 #include "report/statistics.h"
 
 namespace stepscope::advise {
@@ -185,8 +186,21 @@ std::string verdicts_it_needs(const Rule& rule, const Evidence& evidence, Bound 
   return names;
 }
 
+/// " I04, to which it leaves such cases, fires: …" of the first rule that the text's end, "Silent on: …",
+/// names and that made a finding; else "".
+std::string told_by_another(std::string_view doc, const std::vector<Ranked>& findings) {
+  const std::string_view silent_on = doc.substr(std::min(doc.find("Silent on"), doc.size()));
+  for (const Ranked& f : findings)
+    if (has(silent_on, name_of(f.claim.id)))
+      return fmt::format(" {}, to which it leaves such cases, fires: {}.", name_of(f.claim.id),
+                         f.claim.title);
+  return "";
+}
+
 std::string why_silent(const Rule& rule, const Evidence& evidence, Bound bound,
-                       const std::vector<Asked>& inputs) {
+                       const std::vector<Asked>& inputs, const std::vector<Ranked>& findings) {
+  if (const std::string told = told_by_another(rule.doc.text, findings); !told.empty())
+    return "Silent." + told + when_it_fires(rule.doc.text);
   if (const std::string needed = verdicts_it_needs(rule, evidence, bound); !needed.empty())
     return fmt::format("Silent because the verdict is '{}': it needs {}.", name_of(bound), needed);
   return "Silent." + last_read(inputs) + when_it_fires(rule.doc.text);
@@ -227,7 +241,7 @@ void explain_rule(Explained& out, const Rule& rule, Judged judged, const Evidenc
   }
   out.outcome = "silent";
   out.sentence = raw ? fmt::format("Silent: other findings already claim this saving: {}.", raw->title)
-                     : why_silent(rule, evidence, judged.bound, out.inputs);
+                     : why_silent(rule, evidence, judged.bound, out.inputs, findings);
 }
 
 void explain_health(Explained& out, const HealthRule& rule, const Evidence& evidence) {

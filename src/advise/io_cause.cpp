@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "advise/read_again.h"
 #include "advise/rules/constants.h"
 #include "advise/say.h"
 #include "report/statistics.h"
@@ -86,6 +87,16 @@ IoCause one_by_one(const FetchIo& of) {
                 "HDF5's library lets one thread in at a time."};
 }
 
+std::optional<IoCause> read_again(const FetchIo& of) {
+  const ReadAgain again{of.again_group, of.again_opens, of.again_read, of.again_distinct, of.batches};
+  if (!again.is_again() || !(holds(of.again_handled, of.load, kIoShare) || again.is_much(of.load)))
+    return std::nullopt;
+  return IoCause{IoCauseKind::again,
+                 fmt::format("{} {} {} in {} batches", of.again_group, of.again_files == 1 ? "is" : "are",
+                             again.told(), counted(of.batches)),
+                 again.remedy()};
+}
+
 }  // namespace
 
 bool batches_are_ready(const Evidence& e) {
@@ -97,6 +108,7 @@ std::optional<IoCause> io_cause(const Evidence& e) {
   const auto all = e.mine(e.reports().files.fetching, "I/O while batches are fetched");
   if (all.empty() || all.front()->calls == 0 || all.front()->load <= 0) return std::nullopt;
   const FetchIo& of = *all.front();
+  if (auto cause = read_again(of)) return cause;
   if (!holds(of.io, of.load, kIoShare))
     return IoCause{IoCauseKind::no_io,
                    fmt::format("file I/O takes {} of the fetch, so files are not the limit",

@@ -9,6 +9,7 @@
 namespace stepscope::advise {
 
 enum class IoCauseKind : std::uint8_t {
+  again,        ///< the same bytes, several times within a few batches
   tiny_files,   ///< many small files per batch
   metadata,     ///< calls about names, not data
   storage,      ///< reads that the page cache does not answer

@@ -30,7 +30,7 @@ enum class Category : std::uint8_t {
   X(G01, graph) X(G02, graph) X(G03, graph) X(G04, graph) X(G05, graph) X(G06, graph) \
   X(H01, host) X(H02, host) X(H03, host) X(H04, host) X(H05, host) X(H06, host) \
   X(H07, host) X(H08, host) X(H09, host) X(H10, host) X(H11, host) X(H12, host) X(H13, host) X(H14, host) X(H15, host) X(H16, host) X(H17, host) X(H18, host) X(H19, host) X(H20, host) X(H21, host) X(H22, host) X(H23, host) X(H24, host) \
-  X(I01, input) X(I02, input) X(I03, input) X(I04, input) X(I05, input) X(I06, input) X(I07, input) X(I08, input) X(I09, input) X(I10, input) \
+  X(I01, input) X(I02, input) X(I03, input) X(I04, input) X(I05, input) X(I06, input) X(I07, input) X(I08, input) X(I09, input) X(I10, input) X(I11, input) \
   X(K01, kernel) X(K02, kernel) X(K03, kernel) X(K04, kernel) X(K05, kernel) X(K06, kernel) \
   X(K07, kernel) X(K08, kernel) X(K09, kernel) X(K10, kernel) \
   X(N01, communication) X(N02, communication) X(N03, communication) X(N04, communication) X(N05, communication) \

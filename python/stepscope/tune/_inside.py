@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
 import sys
@@ -33,6 +34,8 @@ class Made:
         """In which it gave a batch."""
         self.batch = 0
         """Bytes of a batch."""
+        self.about: dict[str, Any] = {}
+        """What is told of it; from its first iterator on, as a loader that only a loop holds is gone before the first step."""
 
 
 class Loading:
@@ -96,6 +99,8 @@ class Loading:
             for one in loading.made:
                 if one.loader() is loader:
                     loading.iterators[iterator] = one
+                    with contextlib.suppress(Exception):  # of the dataset; must not end the program
+                        one.about = one.about or loading.about(loader)
 
         def given(iterator: Any) -> Any:
             begun = time.perf_counter_ns()
@@ -143,21 +148,19 @@ class Loading:
         waits, self.waits = self.waits, []
         told: dict[str, Any] = {"waits": waits, "loaders": len(self.made), "cores": cores()}
         one = max(self.made, key=lambda made: made.steps, default=None)
-        loader = None if one is None or not one.steps else one.loader()
-        if one is None or loader is None:
+        if one is None or not one.steps or not one.about:
             return told
+        return {**told, **one.about, "path": one.path, "has_device": self.torch.cuda.is_initialized(), "batch": one.batch}
+
+    def about(self, loader: Any) -> dict[str, Any]:
         return {
-            **told,
-            "path": one.path,
             "settings": settings_of(loader).told(),
             "what": f"DataLoader of {type(loader.dataset).__name__}" + ("" if loader.batch_size is None else f", batches of {loader.batch_size}"),
             "is_iterable": isinstance(loader.dataset, self.torch.utils.data.IterableDataset),
             "shares_work": loader.num_workers > 0 or shares_work(loader.dataset),
             "has_device_data": holds_cuda(loader.dataset),
-            "has_device": self.torch.cuda.is_initialized(),
             "epoch": length(loader),
             "short_batch": has_short_batch(loader),
-            "batch": one.batch,
             "spawns": bool(loader.multiprocessing_context),
         }
 

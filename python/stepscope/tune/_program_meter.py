@@ -101,7 +101,7 @@ class ProgramMeter:
         loader, facts = block.told["loader"], self.facts
         if "path" not in loader:
             made = loader["loaders"]
-            raise NoLoader("it makes no DataLoader" if not made else f"none of its {made} DataLoaders gives a batch to its steps")
+            raise NoLoader("it makes no DataLoader" if not made else f"its main thread takes no batch of its {made} DataLoaders before a step ends")
         if loader["is_iterable"] and not loader["shares_work"]:
             raise NoLoader("its dataset is an IterableDataset: each worker would read all of it, unless it shares the work out by get_worker_info()")
         self.current = Settings(**loader["settings"])

@@ -64,6 +64,15 @@ def test_the_loader_of_the_training_steps_gets_workers(tmp_path):
     assert sorted(one.name for one in tmp_path.iterdir()) == ["found.svg", "train.py"]
 
 
+def test_a_loader_that_only_the_loop_holds(tmp_path):
+    program = TRAIN.replace("for batch in training:", "for batch in loader(Slow(), shuffle=True):")
+    (tmp_path / "model.py").write_text("def step(model, optimizer, batch):\n    model(batch).square().mean().backward()\n    optimizer.step()\n")
+    program = program.replace("        model(batch).square().mean().backward()\n        optimizer.step()\n", "        step(model, optimizer, batch)\n")
+    done = tuned(tmp_path, "from model import step\n" + program, "--workers", "0,2", "--seconds", "3", "--total", "1", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["loader"] == "DataLoader of Slow, batches of 4, 10 batches per pass"
+
+
 def test_a_program_without_a_loader(tmp_path):
     done = tuned(tmp_path, "import torch\np = torch.nn.Parameter(torch.ones(1))\no = torch.optim.SGD([p])\nfor _ in range(99): o.step()\n")
     assert done.returncode == 1 and "nothing was measured: it makes no DataLoader" in done.stderr

@@ -11,6 +11,7 @@ std::span<const Rule> input_rules();          // I
 std::span<const Rule> padding_rules();        // I
 std::span<const Rule> saving_rules();         // I: files that the training process writes
 std::span<const Rule> file_rules();           // I: recordings of file I/O alone
+std::span<const Rule> holding_rules();        // I: files that the steps wait for
 std::span<const Rule> host_rules();           // H
 std::span<const Rule> step_rules();           // H, I: steps that differ from the others
 std::span<const Rule> loop_rules();           // H: loops of operators and calls

@@ -41,8 +41,9 @@ class FileTime {
     if (takes(syncs.time, kMostOfIo))
       return {fmt::format("{} waits for the disk (fsync, fflush) take {} of it, {} each",
                           counted(syncs.calls), share(syncs.time), ns(report::mean(syncs.time, syncs.calls))),
-              "Wait less often: one fsync after all writes of a checkpoint or of many records, or on another "
-              "thread."};
+              "Wait less often: one fsync per batch of records or after a whole checkpoint, or on another "
+              "thread; in "
+              "SQLite and other databases one transaction for many rows (BEGIN ... COMMIT, executemany)."};
     if (takes(of_.stored_time, kMostOfIo))
       return {
           fmt::format("{} of it are reads that the page cache does not have, at {}", share(of_.stored_time),

@@ -85,6 +85,24 @@ TEST(FileRules, FilesAreNotTheLimit) {
       << advice.cell("I01", "title");
 }
 
+// Nine times per batch.
+TEST(FileRules, BytesThatAreReadAgain) {
+  const auto reading = [](bool again) {
+    int offset = 0;
+    return loading([&](Loop& l) {
+      for (int i = 0; i < 9; ++i, offset = again ? 0 : (offset + 100'000) % 2'700'000)
+        l.range("posix_call", "pread64", 1000,
+                fmt::format(R"("fname": "/data/a.npz", "fd": 3, "offset": {}, "ret": 100000)", offset));
+    });
+  };
+  const Advice again = reading(true);
+  EXPECT_TRUE(says(again, "I01", ": /data/a.npz is read 90 times over, 8.58 MiB of 97.7 KiB in 10 batches"))
+      << again.cell("I01", "title");
+  EXPECT_TRUE(again.cell("I01", "remedy").starts_with("Read /data/a.npz once"));
+  const Advice passes = reading(false);  // more than three over the data
+  EXPECT_FALSE(says(passes, "I01", "times over")) << passes.cell("I01", "title");
+}
+
 TEST(FileRules, Checkpoint) {
   const auto save = [](Loop& l) {
     const std::string of = R"("fname": "/out/model.pt", "fd": 4, )";
@@ -100,6 +118,20 @@ TEST(FileRules, Checkpoint) {
   EXPECT_TRUE(says(advice, "I08", "/out/model.pt"));
   EXPECT_EQ(advice.cell("I08", "saving_high"), "2000000");
   EXPECT_EQ(advice.cell("I08", "saving_low"), "1000000");
+}
+
+// A pause of 40 ms per step, in calls that write: one stall, one finding.
+TEST(FileRules, ThePauseOfACheckpointIsPartOfIt) {
+  const Advice advice = advice_of([](Loop& l) {
+    const std::string of = R"("fname": "/out/model.pt", "fd": 4, )";
+    l.op("aten::mm", 60'000).range("posix_call", "open64", 10, of + R"("ret": 4)");
+    l.range("posix_call", "writev", 39'980, of + R"("ret": 90000000)");
+    l.range("posix_call", "close", 10, of + R"("ret": 0)");
+  });
+  EXPECT_TRUE(advice.has("I08"));
+  EXPECT_FALSE(advice.has("H07"));
+  EXPECT_NE(advice.cell("I08", "evidence").find("H07: For 40.0 ms of 100 ms per step"), std::string::npos)
+      << advice.cell("I08", "evidence");
 }
 
 TEST(FileRules, SyncedLog) {

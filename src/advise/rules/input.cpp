@@ -90,7 +90,7 @@ std::vector<LoaderWait> restarts(const Evidence& e, const std::vector<LoaderWait
       report::add_to(cost, cost_of(found.back()));
     }
   }
-  return e.share(cost) < kBurstShare ? std::vector<LoaderWait>{} : found;
+  return found.empty() || e.share(cost) < kBurstShare ? std::vector<LoaderWait>{} : found;
 }
 
 /// "; workers spend 62 % in data.py:84 (encode), `ids = encode(text)`, in …": lines that hold at least
@@ -140,12 +140,14 @@ std::optional<Claim> bursts(const Evidence& e, Bound bound) {
                        [](const LoaderWait& a, const LoaderWait& b) { return a.length < b.length; });
   const auto longs = std::count_if(
       waits.begin(), waits.end(), [&](const LoaderWait& wait) { return wait.length * 4 >= longest->length; });
+  auto cause = io_cause(e);
+  if (cause && cause->remedy.empty()) cause.reset();
   Claim f = claim(
       e, RuleId::I04,
       fmt::format(
           "{} of {} waits for data take up to {}, the others under a quarter of that: batches come in bursts",
           longs, waits.size(), ns(longest->length)) +
-          by_workers(e));
+          by_workers(e) + (cause ? "; " + cause->what : ""));
   save(f, cost / e.steps(), kBurstLeast, kBurstMost);
   f.seen = longs;
   f.at = wait_at(1, waits);
@@ -158,6 +160,10 @@ std::optional<Claim> bursts(const Evidence& e, Bound bound) {
       "A larger prefetch_factor; batches of even cost (bucket by length, spread large files over the "
       "batches); "
       "DataLoader(in_order=False), from PyTorch 2.6 on, where order does not matter.";
+  if (cause) {
+    f.remedy = cause->remedy + " Then: " + f.remedy;
+    f.evidence.push_back(see::io("I/O while batches are fetched"));
+  }
   f.verify = "No wait is over ten times the median.";
   return f;
 }
@@ -357,9 +363,10 @@ constexpr Rule kInputRules[] = {
 kLoaderShare of the window; where no device is recorded, beyond the kQueueFetch per batch that workers take, too. Loading that the device hides is a candidate too: replay shows whether it limits
 next. Does not propose workers for a line of a class named …Sampler: no worker runs it.
 
-If file I/O is recorded (`io`) and takes kIoShare of the fetches, the finding names what it is, first of these: threads whose calls never overlap
+If file I/O is recorded (`io`), the finding names bytes that are read again within a few batches (kAgainPerRound, kReadAgain), if handling these files takes kIoShare of the fetches,
+or kAgainRate bytes are read again. Else, if file I/O takes kIoShare of the fetches, first of these: threads whose calls never overlap
 (kNeverTwo), kManyFiles files of less than kTinyFile, reads that the page cache does not have (kMostOfIo, kStoredReads), stat and directories
-(kMuchOfIo), kManyFiles reads of less than kTinyRead. So does I02.
+(kMuchOfIo), kManyFiles reads of less than kTinyRead. So do I02 and I04.
 
 Saving: replay without data loading. The low end is kWorkerPessimism of it: workers slow the main process
 down. Without a device: that time minus what recording cost; the high end is kSlowedToo of it and subtracts only kSureRecording of that cost, and the low end

@@ -58,11 +58,43 @@ bool waits(const OwnPlace& place) {
          analyze::waits(place.all->calls, place.line->text);
 }
 
+/// The line in which other threads of the program spend most of their time, without waits; nullptr if none
+/// takes kSomeOfCost of the window.
+const analyze::WorkerLine* busiest_elsewhere(const Evidence& e) {
+  const auto all = e.mine(e.reports().lines.elsewhere.threads, "Lines of other threads");
+  return all.empty() || all.front()->share < kSomeOfCost ? nullptr : all.front();
+}
+
+/// What to do where a line waits. `producer`: what other threads do meanwhile; may be nullptr.
+std::string remedy_of_wait(const OwnPlace& place, const analyze::WorkerLine* producer) {
+  if (producer == nullptr)
+    return fmt::format(
+        "{} waits there. Find out for what: do that earlier or beside the step, make it faster, or keep what "
+        "is "
+        "made anew, such as a pool of threads.",
+        place.spoken());
+  return fmt::format(
+      "Make {} cheaper, or do it in several processes (a DataLoader with workers): threads of one process "
+      "take "
+      "turns in Python. Let it run further ahead: a longer queue.",
+      placed(producer->line));
+}
+
 std::optional<Claim> own_line(const Evidence& e, Bound bound) {
   if (bound != Bound::host_only || !computes_on_cpu(e)) return std::nullopt;
   const auto place = dearest_place(e, &analyze::LineNode::besides);
   if (!place || e.share(place->cost) < kOwnShare) return std::nullopt;
   const bool on_each = all_ranks_do_it(e, *place);
+  const bool waiting = waits(*place);
+  const analyze::WorkerLine* producer = waiting ? busiest_elsewhere(e) : nullptr;
+  const std::string meanwhile =
+      producer == nullptr
+          ? ""
+          : fmt::format(
+                "; it waits there for other threads, mostly in {}{} ({} of the window, all threads together)",
+                quoted_line(producer->line, producer->text),
+                producer->calls.empty() ? "" : ", in " + report::short_name(placed(producer->calls), 60),
+                percent(producer->share));
   const bool in_hooks = 2 * place->line->in_backward > place->line->total;
   Claim f = claim(e, RuleId::H11,
                   fmt::format("{} of {} per step are spent in {}, {}{}", ns(place->cost / e.steps()),
@@ -70,17 +102,14 @@ std::optional<Claim> own_line(const Evidence& e, Bound bound) {
                               in_hooks  ? "in hooks of the backward pass"
                               : on_each ? "on each rank, outside forward, backward and optimizer"
                                         : "outside forward, backward and optimizer",
-                              also_inside(*place, e.steps()) + grown(*place) + place->called_by() +
-                                  place->rest(e.steps())));
+                              also_inside(*place, e.steps()) + meanwhile + grown(*place) +
+                                  place->called_by() + place->rest(e.steps())));
   save(f, with_all_of_the_line(*place) / e.steps(), 0, kSlowedToo);
   f.confidence = Confidence::medium;
   f.because = "samples of the stack name the line; how much of it can go depends on what it computes";
   f.evidence = {see::lines(fmt::format("besides, {}{}", per_step(e, place->cost), place->callee()))};
-  f.remedy = waits(*place)
-                 ? fmt::format(
-                       "{} waits there. Find out for what: do that earlier or beside the step, make it "
-                       "faster, or keep what is made anew, such as a pool of threads.",
-                       place->spoken())
+  f.remedy = waiting
+                 ? remedy_of_wait(*place, producer)
                  : fmt::format(
                        "{}At {}: compute once, before the loop, what does not change; replace Python loops "
                        "and row-by-row "
@@ -175,6 +204,9 @@ it. Fires, where no device works, if the line takes kOwnShare of the window.
 Saving: nothing to kSlowedToo of that time: whether it is needed is not in the file. Of a line, also of its time in the
 forward pass, of the backward pass through it, and of the listed lines of the same function. Calls tell of functions, not of lines:
 there, modules and the backward pass do not count.
+
+If the line waits for other threads (a queue, a pool, join), names the line in which these spend most of their time (*Lines of other threads* of
+`lines`), if that is kSomeOfCost of the window.
 
 Silent on: programs without Python stacks; time in the forward pass (H12), in the loader (I01, I02).)"},
     {RuleId::H12, "many short operators instead of a few long ones", false, short_operators,

@@ -36,6 +36,20 @@ TEST(OwnLines, ALineBesidesTheModel) {
   EXPECT_FALSE(advice.has("G04"));
 }
 
+// The main thread waits for 800 of 1,000 µs, while another thread is sampled in a line of its own.
+TEST(OwnLines, ALineThatWaitsForAnotherThread) {
+  const Advice advice = advice_of([](Loop& l) {
+    l.frame("train.py(9): main", 1000).frame("threading.py(327): Condition.wait", 800);
+    l.sampled("feed.py(5): make", 800).pass(800).op("aten::mm", 200);
+  });
+  EXPECT_EQ(
+      advice.cell("H11", "title"),
+      "800 µs of 1.00 ms per step are spent in train.py:9 (main), outside forward, backward and optimizer; "
+      "inside them another 200 µs; it waits there for other threads, mostly in feed.py:5 (make) (80.0 % of "
+      "the window, all threads together)");
+  EXPECT_TRUE(advice.cell("H11", "remedy").starts_with("Make feed.py:5 (make) cheaper"));
+}
+
 // Calls tell of functions: what a module does, and the backward pass that the function waits for, are not its
 // own; an operator that it calls itself in the forward pass is.
 TEST(OwnLines, AFunctionThatRunsTheModel) {

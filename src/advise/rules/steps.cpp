@@ -137,6 +137,10 @@ std::vector<Scale> without_named(const std::vector<Place>& pauses) {
   return ranges;
 }
 
+bool writes_files(const Place& place) {
+  return place.cause == IdleCause::io || place.place.find("serialization.py") != std::string::npos;
+}
+
 /// The profiler's own work between steps.
 bool is_profiler(const Place& place) {
   return place.place.find("torch/profiler") != std::string::npos ||
@@ -196,6 +200,10 @@ std::optional<Claim> pause_between_steps(const Evidence& e, Bound bound) {
                    "record: --stacks calls) in a short run names the line.";
   f.verify = fmt::format("No time `between steps` over 3 % in `stepscope show {}`.",
                          host_only ? "host_time" : "idle");
+  std::int64_t writing = 0;
+  for (const Place& pause : pauses)
+    if (writes_files(pause)) report::add_to(writing, pause.time);
+  f.of_files = 2 * writing > cost;
   f.vague = host_only && known == nullptr && most.source.empty();
   if (f.vague) f.saving_low = 0;  // nothing is known about what happens there
   if (f.vague) f.typical = std::min(1.0, 2 * report::ratio(most.count, e.steps()));

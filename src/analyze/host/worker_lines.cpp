@@ -192,7 +192,8 @@ const report::Sheet<WorkerLine> kThreadLineSheet{"Lines of other threads", repor
 
 bool waits(std::string_view calls, std::string_view text) {
   if (!calls.empty()) return is_waiting(calls);
-  for (const std::string_view part : {"sleep(", ".wait(", ".result(", ".recv(", ".accept("})
+  for (const std::string_view part :
+       {"sleep(", ".wait(", ".result(", ".recv(", ".accept(", ".get()", ".join()", ".acquire("})
     if (has(text, part)) return true;
   return false;
 }

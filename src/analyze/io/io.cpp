@@ -36,21 +36,25 @@ std::string size_text(const IoSize& size) {
                          : bytes_text(size.least) + " to " + bytes_text(size.below);
 }
 
-const report::Sheet<IoOverlap> kOverlapSheet{"I/O and compute",
-                                             Shape::table,
-                                             {report::rank_field<IoOverlap>(&IoOverlap::rank),
-                                              {"calls", &IoOverlap::calls, Unit::count},
-                                              {"processes", &IoOverlap::processes, Unit::count},
-                                              {"files", &IoOverlap::files, Unit::count},
-                                              {"read", &IoOverlap::read, Unit::bytes},
-                                              {"written", &IoOverlap::written, Unit::bytes},
-                                              {"window", &IoOverlap::window, Unit::ns},
-                                              {"io", &IoOverlap::io, Unit::ns},
-                                              {"main_io", &IoOverlap::main_io, Unit::ns},
-                                              {"compute", &IoOverlap::compute, Unit::ns},
-                                              {"hidden_io", &IoOverlap::both, Unit::ns},
-                                              {"exposed_io", &IoOverlap::exposed_io, Unit::ns},
-                                              {"exposed_main_io", &IoOverlap::exposed_main, Unit::ns}}};
+const report::Sheet<IoOverlap> kOverlapSheet{
+    "I/O and compute",
+    Shape::table,
+    {report::rank_field<IoOverlap>(&IoOverlap::rank),
+     {"calls", &IoOverlap::calls, Unit::count},
+     {"processes", &IoOverlap::processes, Unit::count},
+     {"files", &IoOverlap::files, Unit::count},
+     {"read", &IoOverlap::read, Unit::bytes},
+     {"written", &IoOverlap::written, Unit::bytes},
+     {"recorded_calls", &IoOverlap::recorded_calls, Unit::count},
+     {"recorded_read", &IoOverlap::recorded_read, Unit::bytes},
+     {"recorded_written", &IoOverlap::recorded_written, Unit::bytes},
+     {"window", &IoOverlap::window, Unit::ns},
+     {"io", &IoOverlap::io, Unit::ns},
+     {"main_process_io", &IoOverlap::main_io, Unit::ns},
+     {"compute", &IoOverlap::compute, Unit::ns},
+     {"hidden_io", &IoOverlap::both, Unit::ns},
+     {"exposed_io", &IoOverlap::exposed_io, Unit::ns},
+     {"exposed_main_process_io", &IoOverlap::exposed_main, Unit::ns}}};
 
 const report::Sheet<LateBatch> kBatchSheet{
     "Waits for data, and the I/O in them",
@@ -142,7 +146,11 @@ const report::Sheet<FetchIo> kFetchSheet{
      {"from_storage", &FetchIo::stored, Unit::count},
      {"stored_time", &FetchIo::stored_time, Unit::ns},
      {"group", &FetchIo::group},
-     {"opened_per_batch", &FetchIo::group_files, Unit::count, Role::detail}}};
+     {"opened_per_batch", &FetchIo::group_files, Unit::count, Role::detail},
+     {"read_again", &FetchIo::again_group},
+     {"its_read", &FetchIo::again_read, Unit::bytes},
+     {"its_bytes", &FetchIo::again_distinct, Unit::bytes},
+     {"its_handling", &FetchIo::again_handled, Unit::ns}}};
 
 const report::Sheet<IoProcess> kProcessSheet{"Processes",
                                              Shape::bars,
@@ -210,6 +218,24 @@ const report::Sheet<FlushedFile> kFlushedSheet{
      {"line", &FlushedFile::line, Role::detail},
      {"max", +[](const FlushedFile& f) { return f.longest.length; }, Unit::ns}}};
 
+const report::Sheet<HoldingFiles> kHoldingSheet{
+    "Files that hold up the steps",
+    Shape::table,
+    {report::rank_field<HoldingFiles>(&HoldingFiles::rank),
+     {"group", &HoldingFiles::group},
+     {"files", &HoldingFiles::files, Unit::count},
+     {"calls", &HoldingFiles::calls, Unit::count},
+     {"opens", &HoldingFiles::opens, Unit::count},
+     {"read", &HoldingFiles::read, Unit::bytes},
+     {"written", &HoldingFiles::written, Unit::bytes},
+     {"times_read", +[](const HoldingFiles& f) { return report::ratio(f.placed_read, f.distinct); },
+      Unit::none, Role::detail},
+     {"io", &HoldingFiles::io, Unit::ns},
+     {"time", &HoldingFiles::time, Unit::ns},
+     {"time_of_lines", &HoldingFiles::line_time, Unit::ns},
+     {"line", &HoldingFiles::line, Role::detail},
+     {"waiting_line", &HoldingFiles::waiting_line, Role::detail}}};
+
 const report::Sheet<IoSize> kSizeSheet{
     "Reads and writes by size",
     Shape::bars,
@@ -253,6 +279,7 @@ Io made(const Derived& derived) {
     add_io_libraries(of, trace, rank, io);
     add_io_callers(of, trace, rank, io);
     add_saved_files(of, trace, rank, io);
+    add_holding_files(of, trace, rank, io);
     add_io_sizes(of, rank, io);
   }
   return of;
@@ -275,8 +302,9 @@ report::Report io(const Derived& derived, const report::Params&) {
            tabulate(kGroupSheet, of.groups, several), tabulate(kFileSheet, of.files, several),
            tabulate(kProcessSheet, of.processes, several), tabulate(kLibrarySheet, of.libraries, several),
            tabulate(kCallerSheet, of.callers, several), tabulate(kSavedSheet, of.saved, several),
-           tabulate(kFlushedSheet, of.flushed, several), tabulate(kSizeSheet, of.sizes, several),
-           tabulate(kLatencySheet, of.latencies, several), tabulate(kMomentSheet, of.moments, several)},
+           tabulate(kFlushedSheet, of.flushed, several), tabulate(kHoldingSheet, of.holding, several),
+           tabulate(kSizeSheet, of.sizes, several), tabulate(kLatencySheet, of.latencies, several),
+           tabulate(kMomentSheet, of.moments, several)},
           of.notes};
 }
 

@@ -11,11 +11,13 @@
 
 namespace stepscope::analyze {
 
-/// All I/O of a rank. Times in ns within the window, counted once where calls overlap.
+/// All I/O of a rank that begins in the window. Times in ns within it, counted once where calls overlap.
 struct IoOverlap {
   std::int64_t rank = -1;
   std::int64_t calls = 0, processes = 0, files = 0;
   std::int64_t read = 0, written = 0;  ///< bytes
+  /// The same of the whole recording.
+  std::int64_t recorded_calls = 0, recorded_read = 0, recorded_written = 0;
   std::int64_t window = 0;
   std::int64_t io = 0;                         ///< at least one call is open
   std::int64_t main_io = 0;                    ///< at least one call of the main process is open
@@ -77,6 +79,11 @@ struct FetchIo {
   std::int64_t stored = 0, stored_time = 0;  ///< reads that the page cache did not answer
   std::string group;                         ///< of files, with most time
   std::int64_t group_files = 0;              ///< opened or asked about per batch, of that group
+  /// The group with most bytes that were read before: of reads with a recorded offset.
+  std::string again_group;
+  std::int64_t again_files = 0, again_opens = 0, again_read = 0;  ///< read: bytes
+  std::int64_t again_distinct = 0;                                ///< bytes, each once
+  std::int64_t again_handled = 0;  ///< sum of calls on it and of what lies between them, ns, see Handling
 };
 
 /// A process. `time`: covered by its calls, ns.
@@ -168,6 +175,24 @@ struct FlushedFile {
   std::string line{};                     ///< as SavedFile::line
 };
 
+/// A group of files that the steps wait for: the main thread handles them itself, or waits for a thread of
+/// its process that does. Without loaders of batches and SavedFiles. Times in ns, while nothing computes.
+struct HoldingFiles {
+  std::int64_t rank = -1;
+  std::string group;
+  std::int64_t files = 0, calls = 0, opens = 0, reads = 0, writes = 0, syncs = 0;
+  std::int64_t asks = 0;                       ///< about names: stat, directories, changes
+  std::int64_t read = 0, written = 0;          ///< bytes
+  std::int64_t placed_read = 0, distinct = 0;  ///< bytes read where offsets are recorded; each byte once
+  std::int64_t io = 0;                         ///< covered by calls
+  std::int64_t time = 0;                       ///< covered by calls and what lies between them, see Handling
+  std::int64_t line_time = 0;                  ///< the same, with all time of the lines that handle the files
+  bool beside = false;                         ///< mostly on another thread, for which the main thread waits
+  std::string line{};          ///< of the program, that handles them; "" without Python stacks
+  std::string waiting_line{};  ///< in which the main thread waits for `line`
+  report::Moment longest{};
+};
+
 /// A part of the window.
 struct IoMoment {
   std::int64_t rank;
@@ -189,9 +214,10 @@ struct Io {
   std::vector<IoLibraryCalls> libraries;  ///< by rank, most time first
   std::vector<IoCaller> callers;          ///< by rank, most time first
   std::vector<IoMoment> moments;
-  std::vector<LateBatch> batches;    ///< by rank, longest wait first
-  std::vector<SavedFile> saved;      ///< by rank, by start
-  std::vector<FlushedFile> flushed;  ///< by rank, longest stall first
+  std::vector<LateBatch> batches;     ///< by rank, longest wait first
+  std::vector<SavedFile> saved;       ///< by rank, by start
+  std::vector<FlushedFile> flushed;   ///< by rank, longest stall first
+  std::vector<HoldingFiles> holding;  ///< by rank, longest time first
   std::vector<std::string> notes;
 };
 const Io& io_answer(const Derived& derived);
@@ -220,5 +246,6 @@ void add_io_libraries(Io& of, const trace::Trace& trace, const trace::Rank& rank
 void add_io_callers(Io& of, const trace::Trace& trace, const trace::Rank& rank, const RankIo& io);
 void add_late_batches(Io& of, const Derived& derived, const trace::Rank& rank, const RankIo& io);
 void add_saved_files(Io& of, const trace::Trace& trace, const trace::Rank& rank, const RankIo& io);
+void add_holding_files(Io& of, const trace::Trace& trace, const trace::Rank& rank, const RankIo& io);
 
 }  // namespace stepscope::analyze

@@ -4,6 +4,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "analyze/io/handling.h"
 #include "analyze/io/io.h"
 #include "derive/idle/loading.h"
 #include "report/statistics.h"
@@ -22,7 +23,8 @@ using trace::Row;
 class ByProcess {
  public:
   ByProcess(const trace::Rank& rank, const RankIo& io) : rank_(rank) {
-    for (const IoCall& call : io.calls) calls_[rank.tracks[rank.events.track[call.row]].pid].push_back(&call);
+    for (const auto* of : {&io.calls, &io.outside})  // a batch may be fetched before the window begins
+      for (const IoCall& call : *of) calls_[rank.tracks[rank.events.track[call.row]].pid].push_back(&call);
     for (auto& [pid, calls] : calls_)
       std::stable_sort(calls.begin(), calls.end(), [&](const IoCall* a, const IoCall* b) {
         return rank.events.start[a->row] < rank.events.start[b->row];
@@ -50,8 +52,16 @@ class ByProcess {
 struct FetchSum {
   FetchIo all{};
   struct Group {
-    std::int64_t time = 0, asked = 0;
+    std::int64_t time = 0, asked = 0, placed_read = 0, handled = 0;
     GroupName name;
+    std::map<trace::StringId, Column<Interval>> read;  ///< bytes of a file, not times
+
+    std::int64_t distinct() const {
+      std::int64_t bytes = 0;
+      for (const auto& [file, spans] : read)
+        report::add_to(bytes, IntervalSet::of(Column<Interval>(spans)).length());
+      return bytes;
+    }
   };
   std::map<std::string, Group> groups;
   std::unordered_map<trace::StringId, Group*> of_file;
@@ -82,12 +92,35 @@ struct FetchSum {
     }
     report::add_to(group->time, length);
     group->asked += call.kind == IoKind::open;
+    std::int64_t end = 0;
+    if (call.kind != IoKind::read || call.offset < 0 || call.bytes <= 0 ||
+        __builtin_add_overflow(call.offset, call.bytes, &end))
+      return;
+    report::add_to(group->placed_read, call.bytes);
+    group->read[call.file].push_back({call.offset, end});
+  }
+
+  void name_read_again() {
+    std::int64_t most = 0;
+    for (const auto& [pattern, group] : groups) {
+      const std::int64_t distinct = group.distinct();
+      if (group.placed_read - distinct <= most) continue;
+      most = group.placed_read - distinct;
+      all.again_group = group.name.text();
+      all.again_files = std::ssize(group.read);
+      all.again_opens = group.asked;
+      all.again_read = group.placed_read;
+      all.again_distinct = distinct;
+      all.again_handled = group.handled;
+    }
   }
 };
 
 void add_io_in(LateBatch& batch, FetchSum& sum, const trace::Trace& trace, const trace::Rank& rank,
-               const RankIo& io, const ByProcess& calls, const std::string& pid, Interval load) {
+               const RankIo& io, const ByProcess& calls, Handling& handling, const std::string& pid,
+               Interval load) {
   Column<Interval> spans;
+  std::map<std::pair<trace::TrackId, trace::StringId>, std::vector<const IoCall*>> by_file;
   std::map<trace::StringId, std::int64_t> files;
   std::map<trace::TrackId, std::int64_t> threads;  // time in calls
   calls.in(pid, load, [&](const IoCall& call) {
@@ -99,8 +132,14 @@ void add_io_in(LateBatch& batch, FetchSum& sum, const trace::Trace& trace, const
     ++batch.calls;
     batch.metadata += derive::is_metadata(call.kind);
     if (call.kind == derive::IoKind::read) report::add_to(batch.read, call.bytes);
-    if (call.file != trace::kEmptyString) report::add_to(files[call.file], rank.events.duration(call.row));
+    if (call.file == trace::kEmptyString) return;
+    report::add_to(files[call.file], rank.events.duration(call.row));
+    by_file[{rank.events.track[call.row], call.file}].push_back(&call);
   });
+  for (const auto& [key, on_file] : by_file)
+    for (Handled& handled : handling.of(on_file))
+      report::add_to(sum.of_file[key.second]->handled,
+                     IntervalSet::of(std::move(handled.spans)).length_in(load));
   batch.io = IntervalSet::of(std::move(spans)).length_in(load);
   batch.files = std::ssize(files);
   std::int64_t time = 0;
@@ -124,6 +163,7 @@ void add_late_batches(Io& of, const Derived& derived, const trace::Rank& rank, c
   if (waits.empty()) return;
   const std::map<Row, Row> fetches = derive::batch_fetches(trace, rank, waits);
   const ByProcess calls(rank, io);
+  Handling handling(rank);
   const MeasuredSet busy(io.has_device ? io.compute : IntervalSet{});
   const std::int64_t origin = origin_of(rank);
   const auto first = std::ssize(of.batches);
@@ -145,7 +185,7 @@ void add_late_batches(Io& of, const Derived& derived, const trace::Rank& rank, c
       batch.load = e.duration(load);
       sum.all.ready += e.end[load] <= span.begin;
     }
-    add_io_in(batch, sum, trace, rank, io, calls, maker.pid, {e.start[load], e.end[load]});
+    add_io_in(batch, sum, trace, rank, io, calls, handling, maker.pid, {e.start[load], e.end[load]});
     if (is_own && batch.calls > 0) batch.load = span.length();
     if (batch.load != kNoInt) {
       ++sum.all.batches;
@@ -161,6 +201,7 @@ void add_late_batches(Io& of, const Derived& derived, const trace::Rank& rank, c
     sum.all.group = most->second.name.text();
     sum.all.group_files = report::mean(most->second.asked, std::max<std::int64_t>(1, sum.all.batches));
   }
+  sum.name_read_again();
   sum.all.rank = rank.rank;
   if (sum.all.batches > 0) of.fetching.push_back(std::move(sum.all));
   std::stable_sort(of.batches.begin() + first, of.batches.end(),

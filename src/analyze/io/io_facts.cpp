@@ -1,6 +1,7 @@
 #include "analyze/io/io_facts.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "derive/thread_role.h"
 
@@ -32,15 +33,15 @@ RankIo made(const Derived& derived, const trace::Rank& rank) {
   RankIo of;
   of.calls = derive::io_calls(derived.trace(), rank);
   of.library_calls = derive::library_calls(derived.trace(), rank, of.calls);
-  const StepChoice& choice = derived.choice();
-  of.window = window_of(rank, choice);
-  const auto is_outside = [&](const auto& call) {
-    return rank.events.start[call.row] < of.window.begin || rank.events.end[call.row] > of.window.end;
+  of.window = window_of(rank, derived.choice());
+  const auto begins_in_window = [&](const auto& call) {
+    const timeline::Time begin = rank.events.start[call.row];
+    return begin >= of.window.begin && begin <= of.window.end;
   };
-  if (!choice.all()) {
-    std::erase_if(of.calls, is_outside);
-    std::erase_if(of.library_calls, is_outside);
-  }
+  std::erase_if(of.library_calls, std::not_fn(begins_in_window));
+  const auto first_outside = std::stable_partition(of.calls.begin(), of.calls.end(), begins_in_window);
+  of.outside.assign(first_outside, of.calls.end());
+  of.calls.erase(first_outside, of.calls.end());
   if (of.calls.empty()) return of;
   of.main_process = main_process_of(derived.trace(), rank);
   of.compute = derive::busy_time(derived.busy(rank));
@@ -60,9 +61,11 @@ const RankIo& io_of(const Derived& derived, const trace::Rank& rank) {
 bool has_io(const Derived& derived, std::vector<std::string>& notes) {
   for (const trace::Rank& rank : derived.trace().ranks)
     if (!io_of(derived, rank).empty()) return true;
-  notes.emplace_back(derived.choice().all() ? "No file I/O is recorded. `stepscope record --io -- python "
-                                              "train.py` records it; DFTracer's files have it, too."
-                                            : "No file I/O is recorded in these steps.");
+  const bool outside = std::ranges::any_of(
+      derived.trace().ranks, [&](const trace::Rank& rank) { return !io_of(derived, rank).outside.empty(); });
+  notes.emplace_back(outside ? "No call on a file begins in these steps."
+                             : "No file I/O is recorded. `stepscope record --io -- python train.py` records "
+                               "it; DFTracer's files have it, too.");
   return false;
 }
 

@@ -14,8 +14,9 @@ namespace stepscope::analyze {
 
 /// The I/O of a rank's processes.
 struct RankIo {
-  std::vector<derive::IoCall> calls;               ///< in the chosen steps; by thread, then by start
-  std::vector<derive::LibraryCall> library_calls;  ///< in the chosen steps
+  std::vector<derive::IoCall> calls;               ///< that begin in the window; by thread, then by start
+  std::vector<derive::IoCall> outside;             ///< the others, in the same order
+  std::vector<derive::LibraryCall> library_calls;  ///< that begin in the window
   std::string main_process;                        ///< its pid; "" if no thread is the main one
   timeline::Interval window;
   timeline::IntervalSet

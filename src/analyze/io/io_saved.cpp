@@ -3,9 +3,8 @@
 #include <map>
 #include <utility>
 
+#include "analyze/io/calling_lines.h"
 #include "analyze/io/io.h"
-#include "derive/places/own_frames.h"
-#include "derive/places/stack_pieces.h"
 #include "report/statistics.h"
 
 namespace stepscope::analyze {
@@ -16,49 +15,6 @@ using report::kNoInt;
 using timeline::Interval;
 using timeline::IntervalSet;
 using timeline::MeasuredSet;
-using trace::kNoRow;
-using trace::Row;
-
-/// The program's own lines that make calls, by what the thread's stack says meanwhile.
-class Callers {
- public:
-  Callers(const trace::Trace& trace, const trace::Rank& rank, Interval window)
-      : trace_(trace), rank_(rank), window_(window), own_(trace, rank) {}
-
-  /// The innermost line of the program that holds most of the time; "" without Python stacks.
-  std::string line(trace::TrackId thread, const IntervalSet& calls) {
-    if (calls.empty()) return "";
-    const auto [found, is_new] = pieces_.try_emplace(thread);
-    if (is_new) found->second = derive::stack_pieces(trace_, rank_, thread, window_);
-    const Column<derive::StackPiece>& pieces = found->second;
-    const MeasuredSet set(calls);
-    const Interval hull{calls.parts().front().begin, calls.parts().back().end};
-    std::map<trace::StringId, timeline::Time> lines;
-    auto at = std::lower_bound(
-        pieces.begin(), pieces.end(), hull.begin,
-        [](const derive::StackPiece& piece, timeline::Time time) { return piece.span.end < time; });
-    for (; at != pieces.end() && at->span.begin < hull.end; ++at)
-      if (const timeline::Time time = derive::time_in(*at, set); time > 0) lines[own_line(at->frame)] += time;
-    lines.erase(trace::kEmptyString);
-    const auto most = std::max_element(lines.begin(), lines.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
-    return most == lines.end() ? "" : std::string(trace_.text(most->first));
-  }
-
- private:
-  trace::StringId own_line(Row row) {
-    for (; row != kNoRow; row = rank_.events.parent[row])
-      if (rank_.events.kind[row] == trace::Kind::python && own_(rank_.events.name[row]))
-        return rank_.events.name[row];
-    return trace::kEmptyString;
-  }
-
-  const trace::Trace& trace_;
-  const trace::Rank& rank_;
-  const Interval window_;
-  derive::OwnFrames own_;
-  std::map<trace::TrackId, Column<derive::StackPiece>> pieces_;
-};
 
 /// The same without gaps up to kSavingGap.
 IntervalSet joined(const IntervalSet& calls) {
@@ -86,7 +42,7 @@ void add_saved_files(Io& of, const trace::Trace& trace, const trace::Rank& rank,
     Column<Interval> spans;
   };
   std::map<std::pair<trace::StringId, trace::TrackId>, Flushes> flushed;
-  Callers callers(trace, rank, io.window);
+  CallingLines lines(trace, rank, io.window);
   std::map<trace::TrackId, Column<Interval>> saving;
   std::map<std::pair<trace::StringId, trace::TrackId>, Episode> episodes;
   const MeasuredSet busy(io.has_device ? io.compute : IntervalSet{});
@@ -149,7 +105,7 @@ void add_saved_files(Io& of, const trace::Trace& trace, const trace::Rank& rank,
   for (auto& [thread, spans] : saving) {
     const IntervalSet all = IntervalSet::of(std::move(spans));
     if (all.length() <= std::exchange(most, std::max(most, all.length()))) continue;
-    const std::string line = callers.line(thread, all);
+    const std::string line = lines.text(lines.line(thread, all));
     for (auto saved = of.saved.begin() + first; saved != of.saved.end(); ++saved) saved->line = line;
   }
   const auto first_flushed = std::ssize(of.flushed);
@@ -157,7 +113,7 @@ void add_saved_files(Io& of, const trace::Trace& trace, const trace::Rank& rank,
     const IntervalSet stall = IntervalSet::of(std::move(sum.spans));
     sum.file.rank = rank.rank;
     sum.file.file = trace.text(key.first);
-    sum.file.line = callers.line(key.second, stall);
+    sum.file.line = lines.text(lines.line(key.second, stall));
     sum.file.stall = stall.length_in(io.window);
     if (io.has_device) sum.file.exposed = subtract(stall, busy.set()).length_in(io.window);
     of.flushed.push_back(std::move(sum.file));

@@ -109,6 +109,10 @@ void add_io_overlap(Io& of, const trace::Rank& rank, const RankIo& io) {
     const std::int64_t length = rank.events.duration(call.row);
     if (call.kind == IoKind::read && is_from_storage(length, call.bytes)) add_to(out.stored_time, length);
   }
+  out.recorded_calls = out.calls + std::ssize(io.outside);
+  out.recorded_read = out.read;
+  out.recorded_written = out.written;
+  for (const IoCall& call : io.outside) add_bytes(call, out.recorded_read, out.recorded_written);
   out.processes = std::ssize(processes);
   out.files = std::ssize(files);
   const IntervalSet any = covered(rank, io, [](const IoCall&) { return true; }).within(io.window);

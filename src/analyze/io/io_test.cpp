@@ -110,13 +110,50 @@ TEST(Io, OverlapWithCompute) {
                                      call("read", 6, 250, 500, R"("fname": "/b", "ret": 10)"));
   const report::Report report = test::answer("io", trace);
   const report::Table& overlap = report.tables.front();
-  EXPECT_EQ(cells(overlap, "io"), (Cells{"650000"}));       // [100,750)
-  EXPECT_EQ(cells(overlap, "main_io"), (Cells{"200000"}));  // [100,300)
-  EXPECT_EQ(cells(overlap, "compute"), (Cells{"400000"}));  // the operator
+  EXPECT_EQ(cells(overlap, "io"), (Cells{"650000"}));               // [100,750)
+  EXPECT_EQ(cells(overlap, "main_process_io"), (Cells{"200000"}));  // [100,300)
+  EXPECT_EQ(cells(overlap, "compute"), (Cells{"400000"}));          // the operator
   EXPECT_EQ(cells(overlap, "hidden_io"), (Cells{"400000"}));
   EXPECT_EQ(cells(overlap, "exposed_io"), (Cells{"250000"}));  // [100,200), [600,750)
-  EXPECT_EQ(cells(overlap, "exposed_main_io"), (Cells{"100000"}));
+  EXPECT_EQ(cells(overlap, "exposed_main_process_io"), (Cells{"100000"}));
   EXPECT_EQ(cells(overlap, "processes"), (Cells{"2"}));
+}
+
+TEST(Io, CallsOutsideTheWindow) {
+  const trace::Trace trace = program(call("read", 5, 900, 50, R"("fname": "/a", "ret": 10)") +
+                                     call("read", 5, 2000, 50, R"("fname": "/a", "ret": 70)"));
+  const report::Report report = test::answer("io", trace);
+  const report::Table& overlap = report.tables.front();
+  EXPECT_EQ(cells(overlap, "window"), (Cells{"1000000"}));
+  EXPECT_EQ(cells(overlap, "calls"), (Cells{"1"}));
+  EXPECT_EQ(cells(overlap, "read"), (Cells{"10"}));
+  EXPECT_EQ(cells(overlap, "recorded_calls"), (Cells{"2"}));
+  EXPECT_EQ(cells(overlap, "recorded_read"), (Cells{"80"}));
+  EXPECT_EQ(cells(titled(report, "Files"), "read"), (Cells{"10"}));
+}
+
+// Of the main thread: what is between the calls counts from opening to closing, and not where an operator
+// begins.
+TEST(Io, FilesThatHoldUpTheSteps) {
+  const std::string a = R"("fname": "/x/a", "fd": 3, )", b = R"("fname": "/y/b", "fd": 4, )";
+  const trace::Trace trace = program(
+      call("open64", 5, 600, 10, a + R"("ret": 3)") +
+      call("read", 5, 620, 10, a + R"("offset": 0, "ret": 100)") +
+      call("read", 5, 660, 10, a + R"("offset": 0, "ret": 100)") +
+      call("close", 5, 700, 10, a + R"("ret": 0)") + call("write", 5, 800, 10, b + R"("ret": 5)") +
+      call("write", 5, 900, 10, b + R"("ret": 5)") + call("read", 6, 600, 300, R"("fname": "/c", "ret": 5)"));
+  const report::Report report = test::answer("io", trace);
+  const report::Table& holding = titled(report, "Files that hold up the steps");
+  EXPECT_EQ(cells(holding, "group"), (Cells{"/x/a", "/y/b"}));
+  EXPECT_EQ(cells(holding, "io"), (Cells{"40000", "20000"}));
+  EXPECT_EQ(cells(holding, "time"), (Cells{"110000", "20000"}));  // [600,710); [800,810), [900,910)
+  EXPECT_EQ(cells(holding, "times_read"), (Cells{"2", "-"}));
+  const trace::Trace interrupted = program(
+      call("open64", 5, 600, 10, a + R"("ret": 3)") + call("read", 5, 700, 10, a + R"("ret": 100)") +
+      R"(,{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 5, "tid": 5, "ts": 720, "dur": 20})" +
+      call("close", 5, 780, 10, a + R"("ret": 0)"));
+  EXPECT_EQ(cells(titled(test::answer("io", interrupted), "Files that hold up the steps"), "time"),
+            (Cells{"120000"}));  // [600,710), [780,790)
 }
 
 TEST(Io, SavedFiles) {
