@@ -53,7 +53,11 @@ void set_paths(const char* included, const char* excluded);
 /// Whether the path is one of those that open a descriptor's file again: /proc/self/fd/3, /dev/stdin.
 bool is_descriptors_path(const char* path);
 inline bool leads_to_descriptor(const char* path) {
-  return path[0] == '/' && (path[1] == 'p' || path[1] == 'd') && is_descriptors_path(path);
+  if (path[0] != '/' || (path[1] != 'p' && path[1] != 'd')) return false;
+  const bool may_be = path[1] == 'p' ? path[2] == 'r' && path[3] == 'o'
+                                     : path[2] == 'e' && path[3] == 'v' && path[4] == '/' &&
+                                           (path[5] == 'f' || (path[5] == 's' && path[6] == 't'));
+  return may_be && is_descriptors_path(path);
 }
 
 /// Never traced, e.g. where recordings are written.
