@@ -56,6 +56,11 @@ class Advice(Folder):
         self.assertEqual(self.rows("explain", "Q04", self.sample)["Outcome"][0]["outcome"], "silent")
         self.assertEqual(list(self.rows("explain", "S01")), ["Rule", "Constants"])
 
+    def test_explain_names_the_rule_that_fires_instead(self):
+        workers = os.path.join(ROOT, "test", "data", "generated_lost_records.json.gz")
+        sentence = self.rows("explain", "I01", workers)["Outcome"][0]["sentence"]
+        self.assertTrue(sentence.startswith("Silent. I02, to which it leaves such cases, fires: "), sentence)
+
     def test_whatif_that_finds_nothing_is_no_answer(self):
         code, out, _ = run("whatif", self.sample, "--scale", "kernel:nosuch=0.5")
         self.assertEqual(code, 1)

@@ -24,7 +24,7 @@ FIRST = {
     "checkpoint": ("I08", "training stands while files are written", "checkpoint.pt"),
     "logging": ("I09", "log.txt"),
 }
-NEVER = ("I01", "I02", "I03", "I04", "I08", "I09")
+NEVER = ("I01", "I02", "I03", "I04", "I08", "I09", "I11")
 
 
 def findings(program, folder):

@@ -58,6 +58,24 @@ TEST(HoldingRule, WrittenAnew) {
       "3.34 MiB in all");
 }
 
+// Ten per step, 100 µs each.
+TEST(HoldingRule, ManySmallFiles) {
+  int number = 0;
+  const Advice advice = advice_of([&](Loop& l) {
+    l.op("aten::mm", 1000);
+    for (int i = 0; i < 10; ++i) {
+      const std::string of = fmt::format("/data/{}/x.img", number++);
+      l.range("posix_call", "open64", 40, fmt::format(R"("fname": "{}", "ret": 3)", of))
+          .range("posix_call", "read", 10, part_of(of, 0, 500))
+          .range("posix_call", "close", 50, part_of(of, 0, 0));
+    }
+  });
+  EXPECT_EQ(
+      title_of(advice),
+      "1.00 ms of 2.00 ms per step: the main thread reads /data/#/*.img: 100 files are opened 100 times, and "
+      "500 B read of each");
+}
+
 TEST(HoldingRule, ReadAgain) {
   const Advice advice = advice_of([](Loop& l) {
     l.op("aten::mm", 1000);
