@@ -8,6 +8,7 @@
 namespace stepscope::advise {
 
 std::span<const Rule> input_rules();          // I
+std::span<const Rule> preparing_rules();      // I
 std::span<const Rule> padding_rules();        // I
 std::span<const Rule> saving_rules();         // I: files that the training process writes
 std::span<const Rule> file_rules();           // I: recordings of file I/O alone

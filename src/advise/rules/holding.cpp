@@ -76,7 +76,7 @@ Fault fault_of(const HoldingFiles& of, const ReadAgain& again) {
           false};
 }
 
-std::string in_line(const std::string& line) { return line.empty() ? "" : " in " + placed(line); }
+std::string at_line(const std::string& line) { return line.empty() ? "" : " in " + placed(line); }
 
 std::optional<Claim> held_up(const Evidence& e, Bound bound) {
   if (bound == Bound::files) return std::nullopt;
@@ -95,8 +95,8 @@ std::optional<Claim> held_up(const Evidence& e, Bound bound) {
   const std::string handles = of.written > of.read ? "writes" : "reads";
   const std::string who = of.beside
                               ? fmt::format("the main thread waits{} for another thread that {} {}{}",
-                                            in_line(of.waiting_line), handles, of.group, in_line(of.line))
-                              : fmt::format("the main thread {} {}{}", handles, of.group, in_line(of.line));
+                                            at_line(of.waiting_line), handles, of.group, at_line(of.line))
+                              : fmt::format("the main thread {} {}{}", handles, of.group, at_line(of.line));
   Claim f = claim(
       e, RuleId::I11,
       fmt::format("{} of {} per step: {}: {}", ns(cost / e.steps()), ns(e.step_length()), who, fault.what));
