@@ -13,6 +13,11 @@ std::string per_step(const Evidence& e, std::int64_t time) {
                                             : ns(time) + " in the recording";
 }
 
+std::string of_step(const Evidence& e, std::int64_t time) {
+  return ns(time / e.steps()) + " of " + ns(e.step_length()) +
+         (e.fact(&Facts::complete_steps) > 0 ? " per step" : "");
+}
+
 Claim claim(const Evidence& e, RuleId id, std::string title) {
   Claim f;
   f.id = id;

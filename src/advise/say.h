@@ -20,6 +20,8 @@ std::string percent(double share);
 
 /// A time in the window: "1.36 ms per step"; "8.2 ms in the recording" if no step is marked.
 std::string per_step(const Evidence& e, std::int64_t time);
+/// "6.77 ms of 24.6 ms per step", of a time in the window; without steps "4.63 s of 4.76 s".
+std::string of_step(const Evidence& e, std::int64_t time);
 
 /// A claim about the evidence's rank, without a saving.
 Claim claim(const Evidence& e, RuleId id, std::string title);

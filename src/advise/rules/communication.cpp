@@ -197,8 +197,7 @@ std::optional<Claim> gathers(const Evidence& e, Bound bound) {
   const std::int64_t exposed = waited_gathers(e);
   if (exposed == 0 || bound == Bound::host) return std::nullopt;
   Claim f = claim(e, RuleId::N07,
-                  fmt::format("{} of {} per step: the device waits for gathers of parameters",
-                              ns(exposed / e.steps()), ns(e.step_length())));
+                  fmt::format("{}: the device waits for gathers of parameters", of_step(e, exposed)));
   save(f, exposed / e.steps(), kPrefetchLeast, kPrefetchMost);
   part_of_communication(f);
   f.confidence = Confidence::low;
@@ -271,11 +270,10 @@ std::optional<Claim> exposed_communication(const Evidence& e, Bound bound) {
                         : e.fact(&Facts::communication) > 0
                             ? 1 - report::ratio(exposed, e.fact(&Facts::communication))
                             : 0;
-  Claim f = claim(
-      e, RuleId::N01,
-      fmt::format("For {} of {} per step only {} runs; compute hides {} of all {}", ns(exposed / e.steps()),
-                  ns(e.step_length()), known != nullptr ? "the transfer of collectives" : "communication",
-                  percent(hidden), known != nullptr ? "transfers" : "communication"));
+  Claim f = claim(e, RuleId::N01,
+                  fmt::format("For {} only {} runs; compute hides {} of all {}", of_step(e, exposed),
+                              known != nullptr ? "the transfer of collectives" : "communication",
+                              percent(hidden), known != nullptr ? "transfers" : "communication"));
   const bool whole = all_ranks_are_open(e);
   if (const std::optional<TransferSavings> job = transfer_savings(e)) {
     f.saving_low = whole ? job->least : 0;

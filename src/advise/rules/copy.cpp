@@ -82,9 +82,8 @@ std::optional<Claim> exposed_copy(const Evidence& e, Bound bound) {
       copies_of(e, [](const OperatorCopies& copy) { return to_device(copy) && is_pinned(copy); });
   if (e.share(copies.exposed) < kCopyShare) return std::nullopt;
   Claim f = claim(e, RuleId::C02,
-                  fmt::format("For {} of {} per step only copies to the device run: {} in {} copies{}",
-                              ns(copies.exposed / e.steps()), ns(e.step_length()),
-                              format_value(copies.bytes / e.steps(), Unit::bytes),
+                  fmt::format("For {} only copies to the device run: {} in {} copies{}",
+                              of_step(e, copies.exposed), format_value(copies.bytes / e.steps(), Unit::bytes),
                               format_value(copies.count / e.steps(), Unit::count), asked_by(copies.op)));
   save(f, copies.exposed / e.steps(), kCopyLeast, kCopyMost);
   change(f, {scale_any(Scale::What::kernel, {"HtoD (Pinned"}, 0.1)},

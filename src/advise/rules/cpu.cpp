@@ -75,8 +75,8 @@ std::optional<Claim> dearest_line(const Evidence& e) {
   const analyze::LineSums* sums = line_sums(e);
   const bool goes_backward = sums != nullptr && sums->nodes > 0;
   Claim f = claim(e, RuleId::H10,
-                  fmt::format("{} of {} per step are operators of {}{}{}{}", ns(place->cost / e.steps()),
-                              ns(e.step_length()), place->quoted() + place->called_by(),
+                  fmt::format("{} are operators of {}{}{}{}", of_step(e, place->cost),
+                              place->quoted() + place->called_by(),
                               goes_backward ? ", forward and backward" : "", ops, place->rest(e.steps())));
   save(f, place->cost / e.steps(), 0, kWorkMost);
   f.confidence = Confidence::low;
@@ -120,8 +120,7 @@ std::optional<Claim> largest_operator(const Evidence& e) {
   if (call == nullptr && self.empty()) return std::nullopt;
   std::string title = self + fmt::format(" of {} per step", ns(e.step_length()));
   if (call != nullptr)
-    title = fmt::format("{} of {} per step are {} × {}{}{}{}{}", ns(call->work() / e.steps()),
-                        ns(e.step_length()),
+    title = fmt::format("{} are {} × {}{}{}{}{}", of_step(e, call->work()),
                         format_value(std::max<std::int64_t>(1, call->calls / e.steps()), report::Unit::count),
                         call->op, call->inputs.empty() ? "" : " of " + report::short_name(call->inputs, 60),
                         call->backward > 0 ? ", forward and backward" : "", self.empty() ? "" : "; ", self);
@@ -166,10 +165,10 @@ std::optional<Claim> crossed_operands(const Evidence& e, Bound bound) {
   const auto place = dearest_place(e, &analyze::LineNode::element_wise);
   const std::string maker = line == nullptr ? "" : " in " + quoted_line(line->line, line->text);
   const std::string worker = line == nullptr && place ? ", mostly in " + place->quoted() : "";
-  Claim f = claim(e, RuleId::H18,
-                  fmt::format("{} of {}{} makes {}: {} of {} per step work on results of that shape{}",
-                              most->op, report::short_name(most->inputs, 40), maker, most->result,
-                              ns(most->work / e.steps()), ns(e.step_length()), worker));
+  Claim f = claim(
+      e, RuleId::H18,
+      fmt::format("{} of {}{} makes {}: {} work on results of that shape{}", most->op,
+                  report::short_name(most->inputs, 40), maker, most->result, of_step(e, most->work), worker));
   save(f, most->work / e.steps(), kCrossedLeast, kSlowedToo);
   f.confidence = Confidence::high;
   f.because =
@@ -191,12 +190,10 @@ std::optional<Claim> scattered_rows(const Evidence& e, Bound bound) {
   if (picks.empty() || e.share(picks.front()->time) < kScatteredShare) return std::nullopt;
   const analyze::ScatteredRows& most = *picks.front();
   const analyze::LineNode* line = line_of(e, most.op, most.inputs);
-  Claim f =
-      claim(e, RuleId::H20,
-            fmt::format("{} of {} per step: {} picks rows of a tensor that is stored column-major, {}{}",
-                        ns(most.time / e.steps()), ns(e.step_length()), most.op,
-                        report::short_name(most.inputs, 40),
-                        line == nullptr ? "" : ", in " + quoted_line(line->line, line->text)));
+  Claim f = claim(e, RuleId::H20,
+                  fmt::format("{}: {} picks rows of a tensor that is stored column-major, {}{}",
+                              of_step(e, most.time), most.op, report::short_name(most.inputs, 40),
+                              line == nullptr ? "" : ", in " + quoted_line(line->line, line->text)));
   save(f, most.time / e.steps(), kScatteredLeast, kScatteredMost);
   f.confidence = Confidence::high;
   f.because = "the strides of the operand are recorded: each element of a row lies in another part of memory";
@@ -224,10 +221,9 @@ std::optional<Claim> copied_slices(const Evidence& e, Bound bound) {
   const analyze::LineNode* line = assigning_line(e);
   Claim f =
       claim(e, RuleId::H21,
-            fmt::format("{} of {} per step: the backward pass copies a whole gradient {} times, once for "
+            fmt::format("{}: the backward pass copies a whole gradient {} times, once for "
                         "each assignment to a slice{}",
-                        ns(copies.host / e.steps()), ns(e.step_length()),
-                        format_value(copies.ranges / e.steps(), report::Unit::count),
+                        of_step(e, copies.host), format_value(copies.ranges / e.steps(), report::Unit::count),
                         line == nullptr ? "" : " in " + quoted_line(line->line, line->text)));
   save(f, copies.host / e.steps(), kSlicesLeast, kSlowedToo);
   f.confidence = Confidence::high;
@@ -249,13 +245,11 @@ std::optional<Claim> awkward_fft(const Evidence& e, Bound bound) {
   const analyze::AwkwardFft& most = *ffts.front();
   const analyze::LineNode* line = line_of(e, most.op, most.inputs);
   const std::string length = format_value(most.length, report::Unit::count);
-  Claim f = claim(
-      e, RuleId::H22,
-      fmt::format("{} of {} per step: Fourier transforms of {} points, whose prime factor {} makes them "
-                  "slow{}",
-                  ns(most.time / e.steps()), ns(e.step_length()), length,
-                  format_value(most.factor, report::Unit::count),
-                  line == nullptr ? "" : ", in " + quoted_line(line->line, line->text)));
+  Claim f = claim(e, RuleId::H22,
+                  fmt::format("{}: Fourier transforms of {} points, whose prime factor {} makes them "
+                              "slow{}",
+                              of_step(e, most.time), length, format_value(most.factor, report::Unit::count),
+                              line == nullptr ? "" : ", in " + quoted_line(line->line, line->text)));
   save(f, most.time / e.steps(), kFftLeast, kFftMost);
   f.confidence = Confidence::high;
   f.because = "the length is recorded; libraries are fast for lengths with small prime factors only";

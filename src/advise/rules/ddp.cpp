@@ -66,9 +66,9 @@ std::optional<Claim> broadcast_on_cpu(const Evidence& e) {
   if (broadcasts.ranges < e.steps() || broadcasts.ranges > kMostBroadcasts * e.steps() ||
       e.share(broadcasts.host) < kCollectiveShare)
     return std::nullopt;
-  Claim f = claim(e, RuleId::N10,
-                  fmt::format("Every forward pass broadcasts the model's buffers: {} of {} per step",
-                              ns(broadcasts.host / e.steps()), ns(e.step_length())));
+  Claim f = claim(
+      e, RuleId::N10,
+      fmt::format("Every forward pass broadcasts the model's buffers: {}", of_step(e, broadcasts.host)));
   save(f, broadcasts.host / e.steps(), kBroadcastPessimism, kSlowedToo);
   f.confidence = Confidence::high;
   f.because = "the broadcasts are in the file";
@@ -103,11 +103,11 @@ std::optional<Claim> reduced_too_often(const Evidence& e, Bound bound) {
     return std::nullopt;
   const CollectivesOnCpu all = collectives_on_cpu(e);
   if (all.count < passes * e.steps() || e.share(all.exposed) < kCollectiveShare) return std::nullopt;
-  Claim f = claim(e, RuleId::N12,
-                  fmt::format("Gradients are reduced in each of {} backward passes per optimizer step, {} "
-                              "collectives per step: {} of {} per step are not hidden by compute",
-                              passes, format_value(all.count / e.steps(), Unit::count),
-                              ns(all.exposed / e.steps()), ns(e.step_length())));
+  Claim f =
+      claim(e, RuleId::N12,
+            fmt::format("Gradients are reduced in each of {} backward passes per optimizer step, {} "
+                        "collectives per step: {} are not hidden by compute",
+                        passes, format_value(all.count / e.steps(), Unit::count), of_step(e, all.exposed)));
   const double saved = 1 - 1 / static_cast<double>(passes);
   save(f, all.exposed / e.steps(), kHiddenLeast * saved, kSlowedToo * saved);
   f.confidence = Confidence::high;

@@ -97,9 +97,7 @@ std::optional<Claim> held_up(const Evidence& e, Bound bound) {
                               ? fmt::format("the main thread waits{} for another thread that {} {}{}",
                                             at_line(of.waiting_line), handles, of.group, at_line(of.line))
                               : fmt::format("the main thread {} {}{}", handles, of.group, at_line(of.line));
-  Claim f = claim(
-      e, RuleId::I11,
-      fmt::format("{} of {} per step: {}: {}", ns(cost / e.steps()), ns(e.step_length()), who, fault.what));
+  Claim f = claim(e, RuleId::I11, fmt::format("{}: {}: {}", of_step(e, cost), who, fault.what));
   f.line = of.beside ? of.waiting_line : of.line;
   save(f, cost / e.steps(), fault.sure ? kSavingLeast : 0, bound == Bound::host_only ? kSlowedToo : 1);
   f.confidence = Confidence::medium;

@@ -143,7 +143,7 @@ std::optional<Claim> python_bound(const Evidence& e, Bound bound) {
   const Line line = dearest_line(python);
   if (static_cast<double>(line.time) < kTopFrameShare * static_cast<double>(all)) return std::nullopt;
   Claim f = claim(e, RuleId::H02,
-                  fmt::format("{} of {} per step: {} {} {}", ns(line.time / e.steps()), ns(e.step_length()),
+                  fmt::format("{}: {} {} {}", of_step(e, line.time),
                               !host_only   ? "the device waits"
                               : line.waits ? "the program waits"
                                            : "the program runs",

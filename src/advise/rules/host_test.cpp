@@ -161,7 +161,7 @@ TEST(HostRules, AnOperatorOfACpuProgram) {
     return Advice(events.text());
   };
   EXPECT_EQ(program(200, "cudaDeviceSynchronize").cell("H10", "title"),
-            "200 µs of 1.00 ms per step are 1 × aten::mm; aten::mm takes 200 µs");
+            "200 µs of 1.00 ms are 1 × aten::mm; aten::mm takes 200 µs");
   EXPECT_FALSE(program(199, "cudaDeviceSynchronize").has("H10"));
   EXPECT_FALSE(program(200, "cudaLaunchKernel").has("H10"));  // its kernel is not recorded
 }

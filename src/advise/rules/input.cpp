@@ -240,11 +240,10 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
                                 ? ", mostly in " + place->quoted() + place->callee() + place->rest(e.steps())
                             : !in_main && tensors == 0 && load == 0 ? by_workers(e)
                                                                     : "";
-  Claim f = claim(
-      e, in_main ? RuleId::I01 : RuleId::I02,
-      fmt::format("{} of {} per step: {} {}{}{}", ns(per_step), ns(e.step_length()),
-                  host_only ? "the program" : "the device", waits_for, told_first ? ": " + cause->what : "",
-                  where + (cause && !told_first ? "; " + cause->what : "")));
+  Claim f = claim(e, in_main ? RuleId::I01 : RuleId::I02,
+                  fmt::format("{}: {} {}{}{}", of_step(e, waited), host_only ? "the program" : "the device",
+                              waits_for, told_first ? ": " + cause->what : "",
+                              where + (cause && !told_first ? "; " + cause->what : "")));
   save(f, hidden ? 0 : static_cast<std::int64_t>(static_cast<double>(per_step) * (1 - stays)),
        in_main ? kWorkerPessimism : kStarvedPessimism, host_only ? kSlowedToo : 1.0);
   if (!in_main && load == 0 && cores_are_used_up(e)) f.saving_low = 0;

@@ -31,10 +31,9 @@ std::optional<Claim> host_left(const Evidence& e, Bound bound) {
       line ? fmt::format("; the main thread is {} in {}{}{}", ns(line->cost / e.steps()), line->quoted(),
                          line->called_by(), line->rest(e.steps()))
            : "";
-  Claim f = claim(
-      e, RuleId::H15,
-      fmt::format("For {} of {} per step the device idles because the host is late{}{}", ns(cost / e.steps()),
-                  ns(e.step_length()), where.empty() ? "" : ", mostly in " + where, sampled));
+  Claim f = claim(e, RuleId::H15,
+                  fmt::format("For {} the device idles because the host is late{}{}", of_step(e, cost),
+                              where.empty() ? "" : ", mostly in " + where, sampled));
   f.confidence = Confidence::low;
   f.because = line ? "samples of the stack name the lines; which of them the device waits for is not in "
                      "the file"
@@ -82,9 +81,8 @@ std::optional<Claim> own_code_left(const Evidence& e, Bound bound) {
   for (const analyze::WorkerLine* line : others)
     where = fmt::format("{} {} in {}", line == others.front() ? "other threads spend" : where + ",",
                         ns(line->self / e.steps()), quoted_line(line->line, line->text));
-  Claim f = claim(e, RuleId::H16,
-                  fmt::format("{} of {} per step are the program's own code: {}", ns(own->time / e.steps()),
-                              ns(e.step_length()), where));
+  Claim f =
+      claim(e, RuleId::H16, fmt::format("{} are the program's own code: {}", of_step(e, own->time), where));
   f.confidence = Confidence::low;
   f.because = place             ? "samples of the stack name the lines; none holds a tenth of the step"
               : !others.empty() ? "stacks name the line; other threads than the one with most operators work"
@@ -107,11 +105,10 @@ std::optional<Claim> own_code_left(const Evidence& e, Bound bound) {
 std::optional<Claim> optimizer_left(const Evidence& e, Bound bound) {
   const analyze::PhaseTime* own = large_phase(e, bound, analyze::Phase::optimizer);
   if (own == nullptr || own->ops <= 0) return std::nullopt;
-  Claim f =
-      claim(e, RuleId::H17,
-            fmt::format("The optimizer takes {} of {} per step in {} operators: it rewrites all parameters",
-                        ns(own->time / e.steps()), ns(e.step_length()),
-                        report::format_value(own->ops / e.steps(), report::Unit::count)));
+  Claim f = claim(
+      e, RuleId::H17,
+      fmt::format("The optimizer takes {} in {} operators: it rewrites all parameters", of_step(e, own->time),
+                  report::format_value(own->ops / e.steps(), report::Unit::count)));
   f.confidence = Confidence::low;
   f.because = "its operators are few or long; whether fewer parameters would do is not in the file";
   f.evidence = {see::phases("optimizer, " + per_step(e, own->time))};

@@ -32,8 +32,7 @@ std::optional<Claim> allocation(const Evidence& e, Bound) {
   const std::int64_t cost = e.idle(IdleCause::alloc);
   if (e.share(cost) < kAllocationShare) return std::nullopt;
   Claim f = claim(e, RuleId::A01,
-                  fmt::format("{} of {} per step: device memory is allocated or freed inside the step",
-                              ns(cost / e.steps()), ns(e.step_length())));
+                  fmt::format("{}: device memory is allocated or freed inside the step", of_step(e, cost)));
   save(f, cost / e.steps(), kAllocationPessimism, 1.0);
   change(f, {scale_of(Scale::What::alloc, 0)}, kAllocationPessimism);
   f.confidence = Confidence::medium;

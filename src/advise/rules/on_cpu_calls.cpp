@@ -105,10 +105,10 @@ std::optional<Claim> repeated_ops_on_cpu(const Evidence& e) {
   const std::string place = line                   ? " at " + line->spoken()
                             : loop->source.empty() ? ""
                                                    : " at " + placed(loop->source);
-  Claim f = claim(e, RuleId::H05,
-                  fmt::format("A loop of {} × {}{} takes {} of {} per step, {} per round",
-                              format_value(rounds, Unit::count), report::short_name(loop->unit, 60), place,
-                              ns(host / e.steps()), ns(e.step_length()), ns(host / loop->times)));
+  Claim f =
+      claim(e, RuleId::H05,
+            fmt::format("A loop of {} × {}{} takes {}, {} per round", format_value(rounds, Unit::count),
+                        report::short_name(loop->unit, 60), place, of_step(e, host), ns(host / loop->times)));
   const double left = 2 / static_cast<double>(std::max<std::int64_t>(rounds, 3));
   save_recorded(f, e, host, loop->recording, kLoopPessimism, 1 - left);
   if (line)

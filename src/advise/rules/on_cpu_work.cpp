@@ -48,10 +48,9 @@ std::optional<Claim> pointwise_on_cpu(const Evidence& e) {
                                   : "";
   // The whole holds only calls whose amount of work is known; a line's part holds all.
   const std::int64_t time = place ? std::max(work.time, place->cost) : work.time;
-  Claim f = claim(
-      e, RuleId::K01,
-      fmt::format("{} of {} per step goes into element-wise operators that each read and write memory{}",
-                  ns(time / e.steps()), ns(e.step_length()), where));
+  Claim f = claim(e, RuleId::K01,
+                  fmt::format("{} goes into element-wise operators that each read and write memory{}",
+                              of_step(e, time), where));
   const bool of_one_line =
       place && static_cast<double>(place->cost) >= kMostOfCost * static_cast<double>(time);
   save(f, time / e.steps(), kFusedLeast,
@@ -76,9 +75,7 @@ std::optional<Claim> double_precision_on_cpu(const Evidence& e) {
   const OperatorWork work =
       operator_work(e, [](const analyze::HostWork& w) { return w.dtype == derive::DType::float64; });
   if (work.calls == 0 || e.share(work.time) < kDoubleShare) return std::nullopt;
-  Claim f = claim(e, RuleId::P03,
-                  fmt::format("{} of {} per step are computed in double precision", ns(work.time / e.steps()),
-                              ns(e.step_length())));
+  Claim f = claim(e, RuleId::P03, fmt::format("{} are computed in double precision", of_step(e, work.time)));
   save(f, work.time / e.steps(), 1 - 1 / kMinDouble, 1 - 1 / kMaxDoubleOnCpu);
   f.confidence = Confidence::high;
   f.because = "the types of the operators' inputs are in the file";
@@ -185,8 +182,7 @@ std::optional<Claim> waiting_for_rank_on_cpu(const Evidence& e) {
   const bool known =
       static_cast<double>(longer.excess() * e.steps()) >= kExplainedWait * static_cast<double>(cost);
   Claim f = claim(e, RuleId::N05,
-                  fmt::format("{} of {} per step: this rank waits in collectives for rank {}{}",
-                              ns(mine / e.steps()), ns(e.step_length()), late.rank,
+                  fmt::format("{}: this rank waits in collectives for rank {}{}", of_step(e, mine), late.rank,
                               !known ? ""
                                      : fmt::format(", whose {} takes {} ({} here)", spoken(longer.phase),
                                                    ns(longer.there), ns(longer.here))));

@@ -97,8 +97,7 @@ std::optional<Claim> own_line(const Evidence& e, Bound bound) {
                 percent(producer->share));
   const bool in_hooks = 2 * place->line->in_backward > place->line->total;
   Claim f = claim(e, RuleId::H11,
-                  fmt::format("{} of {} per step are spent in {}, {}{}", ns(place->cost / e.steps()),
-                              ns(e.step_length()), place->quoted(),
+                  fmt::format("{} are spent in {}, {}{}", of_step(e, place->cost), place->quoted(),
                               in_hooks  ? "in hooks of the backward pass"
                               : on_each ? "on each rank, outside forward, backward and optimizer"
                                         : "outside forward, backward and optimizer",
@@ -168,13 +167,11 @@ std::optional<Claim> parametrized_again(const Evidence& e, Bound bound) {
   const auto place = dearest_place(e, &analyze::LineNode::parametrizing);
   if (!place || e.share(place->cost) < kParametrizedShare || place->repeats < 2 * e.steps())
     return std::nullopt;
-  Claim f = claim(
-      e, RuleId::H23,
-      fmt::format(
-          "{} of {} per step: a parametrized weight is computed anew at each access, up to {} times, in {}{}",
-          ns(place->cost / e.steps()), ns(e.step_length()),
-          format_value(place->repeats / e.steps(), Unit::count), place->quoted(),
-          place->called_by() + place->rest(e.steps())));
+  Claim f =
+      claim(e, RuleId::H23,
+            fmt::format("{}: a parametrized weight is computed anew at each access, up to {} times, in {}{}",
+                        of_step(e, place->cost), format_value(place->repeats / e.steps(), Unit::count),
+                        place->quoted(), place->called_by() + place->rest(e.steps())));
   save(f, place->cost / e.steps(), kParametrizedLeast, kParametrizedMost);
   f.confidence = Confidence::medium;
   f.because =

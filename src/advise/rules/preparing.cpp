@@ -27,11 +27,10 @@ std::optional<Claim> host_preprocess(const Evidence& e, Bound bound) {
   const std::int64_t cost = time_of(work);
   if (e.share(cost) < kLoaderShare) return std::nullopt;
   const Place& most = work.front();
-  Claim f =
-      claim(e, RuleId::I05,
-            fmt::format("{} of {} per step: the {} prepares the batch ({}) after it was loaded and before {}",
-                        ns(cost / e.steps()), ns(e.step_length()), host_only ? "training process" : "host",
-                        most.place, host_only ? "the forward pass begins" : "the device gets any of it"));
+  Claim f = claim(e, RuleId::I05,
+                  fmt::format("{}: the {} prepares the batch ({}) after it was loaded and before {}",
+                              of_step(e, cost), host_only ? "training process" : "host", most.place,
+                              host_only ? "the forward pass begins" : "the device gets any of it"));
   save(f, cost / e.steps(), kPreprocessPessimism, host_only ? kSlowedToo : 1);
   f.confidence = Confidence::medium;
   f.because = host_only ? "no backward pass goes through these operators"

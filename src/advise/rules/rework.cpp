@@ -111,11 +111,9 @@ std::optional<Claim> recompute_on_cpu(const Evidence& e) {
   const bool may_be_gradients_of_gradients = sums->deeper > 0 && line == nullptr;
   if (may_be_gradients_of_gradients) return std::nullopt;
   const std::string where = line == nullptr ? "" : ": " + OwnPlace{.line = line}.quoted();
-  Claim f =
-      claim(e, RuleId::K09,
-            fmt::format(
-                "{} of {} per step repeat the forward pass in the backward pass (activation checkpointing){}",
-                ns(sums->recomputed / e.steps()), ns(e.step_length()), where));
+  Claim f = claim(e, RuleId::K09,
+                  fmt::format("{} repeat the forward pass in the backward pass (activation checkpointing){}",
+                              of_step(e, sums->recomputed), where));
   save(f, sums->recomputed / e.steps(), kRecomputeOnCpuLeast, kRecomputeOnCpuMost);
   f.confidence = Confidence::medium;
   f.because =

@@ -42,8 +42,8 @@ std::optional<Claim> checkpoint(const Evidence& e, Bound) {
   Claim f = claim(
       e, RuleId::I08,
       fmt::format(
-          "{} of {} per step: training stands while files are written{}: {} in {}, most to {}{}",
-          ns(cost / e.steps()), ns(e.step_length()), in_line(longest->line), sized(written),
+          "{}: training stands while files are written{}: {} in {}, most to {}{}", of_step(e, cost),
+          in_line(longest->line), sized(written),
           all.size() == 1 ? "one file" : fmt::format("{} files", all.size()), most->first,
           2 * synced > cost ? fmt::format("; {} of it is fsync", percent(report::ratio(synced, cost))) : ""));
   f.line = longest->line;
@@ -69,14 +69,12 @@ std::optional<Claim> syncing(const Evidence& e, Bound) {
   const analyze::FlushedFile& of = *files.front();
   const std::int64_t cost = of.exposed == report::kNoInt ? of.stall : of.exposed;
   if (e.share(cost) < kSavingShare || of.flushes < e.steps()) return std::nullopt;
-  Claim f = claim(
-      e, RuleId::I09,
-      fmt::format(
-          "{} of {} per step: the main thread writes {} in {} calls of {} and waits for the disk {} times{}",
-          ns(cost / e.steps()), ns(e.step_length()), of.file,
-          report::format_value(of.writes, report::Unit::count),
-          of.writes > 0 ? sized(of.written / of.writes) : "no bytes",
-          report::format_value(of.flushes, report::Unit::count), in_line(of.line)));
+  Claim f =
+      claim(e, RuleId::I09,
+            fmt::format("{}: the main thread writes {} in {} calls of {} and waits for the disk {} times{}",
+                        of_step(e, cost), of.file, report::format_value(of.writes, report::Unit::count),
+                        of.writes > 0 ? sized(of.written / of.writes) : "no bytes",
+                        report::format_value(of.flushes, report::Unit::count), in_line(of.line)));
   f.line = of.line;
   save(f, cost / e.steps(), kSavingLeast, 1);
   f.confidence = Confidence::high;

@@ -172,16 +172,16 @@ std::optional<Claim> pause_between_steps(const Evidence& e, Bound bound) {
           (most.place + most.source + most.region).find(part) != std::string::npos)
         known = &pause;
   const std::string where = most.spoken().empty() ? "" : " in " + most.spoken();
-  Claim f = claim(e, RuleId::H07,
-                  fmt::format("For {} of {} per step {} {}: {}{}", ns(cost / e.steps()), ns(e.step_length()),
-                              host_only ? "the program is" : "the device idles",
-                              most.between_steps() ? "between steps" : "in long pauses",
-                              known != nullptr              ? known->what
-                              : most.place.empty()          ? "nothing is recorded there"
-                              : most.cause == IdleCause::op ? "the host runs operators"
-                              : most.cause == IdleCause::io ? "the host reads or writes files"
-                                                            : "the host is",
-                              where));
+  Claim f = claim(
+      e, RuleId::H07,
+      fmt::format("For {} {} {}: {}{}", of_step(e, cost), host_only ? "the program is" : "the device idles",
+                  most.between_steps() ? "between steps" : "in long pauses",
+                  known != nullptr              ? known->what
+                  : most.place.empty()          ? "nothing is recorded there"
+                  : most.cause == IdleCause::op ? "the host runs operators"
+                  : most.cause == IdleCause::io ? "the host reads or writes files"
+                                                : "the host is",
+                  where));
   save(f, cost / e.steps(), kBorderPessimism, host_only ? kSlowedToo : 1);
   if (most.longest >= least) f.seen = most.count;
   f.ideal = without_named(pauses);

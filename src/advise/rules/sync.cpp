@@ -78,11 +78,11 @@ std::optional<Claim> scalar_read(const Evidence& e, Bound) {
   const bool many = waits.count >= kManyWaits * e.steps();
   if (waits.calls.empty() || (!many && e.share(waits.cost) < kScalarShare)) return std::nullopt;
   const WaitingCall& dearest = waits.calls.front();
-  Claim f = wait_claim(e, RuleId::S01, waits,
-                       fmt::format("{} of {} per step: the host reads a value from the device {} per step; "
-                                   "{}{} drains the device's queue",
-                                   ns(waits.cost / e.steps()), ns(e.step_length()),
-                                   often(waits.count / e.steps()), dearest.what, dearest.where));
+  Claim f = wait_claim(
+      e, RuleId::S01, waits,
+      fmt::format("{}: the host reads a value from the device {} per step; "
+                  "{}{} drains the device's queue",
+                  of_step(e, waits.cost), often(waits.count / e.steps()), dearest.what, dearest.where));
   without(f, waits, Scale::What::waiting);
   if (many && e.share(waits.cost) >= kScalarShare && dearest.where.empty()) {
     f.confidence = Confidence::high;
@@ -108,10 +108,9 @@ std::optional<Claim> explicit_wait(const Evidence& e, Bound) {
   const Waits waits = waits_of_kind(e, WaitKind::asked);
   if (waits.calls.empty() || waits.count < e.steps() || e.share(waits.cost) < kSyncShare) return std::nullopt;
   const WaitingCall& dearest = waits.calls.front();
-  Claim f =
-      wait_claim(e, RuleId::S02, waits,
-                 fmt::format("For {} of {} per step the device idles in and after {}{}",
-                             ns(waits.cost / e.steps()), ns(e.step_length()), dearest.what, dearest.where));
+  Claim f = wait_claim(e, RuleId::S02, waits,
+                       fmt::format("For {} the device idles in and after {}{}", of_step(e, waits.cost),
+                                   dearest.what, dearest.where));
   if (!shares_names(e, waits, WaitKind::asked)) without(f, waits, Scale::What::host);
   return f;
 }
@@ -121,11 +120,11 @@ std::optional<Claim> size_wait(const Evidence& e, Bound) {
   const bool many = waits.count >= kManyWaits * e.steps();
   if (waits.calls.empty() || (!many && e.share(waits.cost) < kShapeShare)) return std::nullopt;
   const WaitingCall& dearest = waits.calls.front();
-  Claim f = wait_claim(
-      e, RuleId::S03, waits,
-      fmt::format("{} of {} per step: {}{} needs the size of its result on the host, {} waits per step",
-                  ns(waits.cost / e.steps()), ns(e.step_length()), dearest.what, dearest.where,
-                  format_value(std::max<std::int64_t>(1, waits.count / e.steps()), Unit::count)));
+  Claim f =
+      wait_claim(e, RuleId::S03, waits,
+                 fmt::format("{}: {}{} needs the size of its result on the host, {} waits per step",
+                             of_step(e, waits.cost), dearest.what, dearest.where,
+                             format_value(std::max<std::int64_t>(1, waits.count / e.steps()), Unit::count)));
   without(f, waits, Scale::What::waiting);
   f.confidence = Confidence::medium;
   f.effort = Effort::code;
@@ -136,11 +135,10 @@ std::optional<Claim> copy_to_host(const Evidence& e, Bound) {
   const Waits waits = waits_of_kind(e, WaitKind::to_host);
   const bool large = waits.bytes >= kToHostBytes * e.steps() || waits.count >= kManyWaits * e.steps();
   if (waits.calls.empty() || !large || e.share(waits.cost) < kToHostShare) return std::nullopt;
-  Claim f = wait_claim(
-      e, RuleId::S04, waits,
-      fmt::format("For {} of {} per step the device idles in and after copies to the host{} ({} per step)",
-                  ns(waits.cost / e.steps()), ns(e.step_length()), waits.calls.front().where,
-                  format_value(waits.bytes / e.steps(), Unit::bytes)));
+  Claim f = wait_claim(e, RuleId::S04, waits,
+                       fmt::format("For {} the device idles in and after copies to the host{} ({} per step)",
+                                   of_step(e, waits.cost), waits.calls.front().where,
+                                   format_value(waits.bytes / e.steps(), Unit::bytes)));
   if (!shares_names(e, waits, WaitKind::to_host)) without(f, waits, Scale::What::host);
   f.confidence = Confidence::medium;
   return f;

@@ -93,11 +93,10 @@ std::optional<Claim> backward_again(const Evidence& e, Bound bound) {
       goes_through_gradients(e))
     return std::nullopt;
   const auto place = dearest_place(e, &analyze::LineNode::in_backward);
-  Claim f = claim(
-      e, RuleId::G06,
-      fmt::format(
-          "The backward pass goes through the same operators several times: {} of {} per step are repeated{}",
-          ns(sums->again / e.steps()), ns(e.step_length()), place ? "; mostly in " + place->quoted() : ""));
+  Claim f =
+      claim(e, RuleId::G06,
+            fmt::format("The backward pass goes through the same operators several times: {} are repeated{}",
+                        of_step(e, sums->again), place ? "; mostly in " + place->quoted() : ""));
   save(f, sums->again / e.steps(), kAgainLeast, kSlowedToo);
   f.confidence = Confidence::high;
   f.because = "autograd's nodes carry the number of the operator that they go through";
@@ -165,12 +164,11 @@ std::optional<Claim> anomaly_detection(const Evidence& e, Bound bound) {
   if (facts == nullptr || facts->anomaly != 1) return std::nullopt;
   const analyze::LineSums* sums = line_sums(e);
   const std::int64_t tracing = sums == nullptr ? 0 : sums->tracing;
-  Claim f = claim(e, RuleId::H14,
-                  "Anomaly detection is on: PyTorch keeps a Python stack for every operator and checks every "
-                  "gradient for NaN" +
-                      (tracing == 0 ? ""
-                                    : fmt::format("; formatting the stacks takes {} of {} per step",
-                                                  ns(tracing / e.steps()), ns(e.step_length()))));
+  Claim f =
+      claim(e, RuleId::H14,
+            "Anomaly detection is on: PyTorch keeps a Python stack for every operator and checks every "
+            "gradient for NaN" +
+                (tracing == 0 ? "" : fmt::format("; formatting the stacks takes {}", of_step(e, tracing))));
   if (bound == Bound::host_only) {
     const std::int64_t passes =
         report::plus(e.time_in(analyze::Phase::forward), e.time_in(analyze::Phase::backward));
