@@ -226,7 +226,6 @@ std::optional<Claim> slow_links_among(std::int64_t group, const std::vector<doub
   Facts facts;
   facts.rank = 0;
   facts.window = 10'000'000;
-  facts.complete_steps = 1;
   reports.overview.ranks.push_back(std::move(facts));
   const auto rules = communication_rules();
   const auto rule =
@@ -272,6 +271,7 @@ std::optional<Claim> late_rank_among(const report::Ints& waits, std::int64_t for
   Facts facts;
   facts.rank = 0;
   facts.window = 10'000'000;
+  facts.complete_steps = 1;
   reports.overview.ranks.push_back(std::move(facts));
   const auto rules = rank_rules();
   const auto rule =
