@@ -51,7 +51,7 @@ class Node(_collect.Node):
         except KeyError:
             raise AttributeError(f"ai has no {self._leaf}.{name}; derive(name={name!r}) makes one") from None
 
-    def _decorated(self, function: Callable[..., Any], *, enable: bool = True) -> Callable[..., Any]:
+    def _decorated(self, function: Callable[..., Any], *, enable: bool = True) -> Any:
         if not (enable and self.is_enabled):
             return function
         return ranged(self, self._leaf or function.__qualname__, self._text, function)
