@@ -19,6 +19,7 @@ Undisturbed::Undisturbed() {
 }
 
 // The type comes last: glibc 2.36 gives a thread that setcancelstate cancels no result.
+// NOLINTNEXTLINE(bugprone-unsafe-to-allow-exceptions): a cancellation unwinds the stack
 Undisturbed::~Undisturbed() noexcept(false) {
   ::pthread_sigmask(SIG_SETMASK, &signals_, nullptr);
   ::pthread_setcancelstate(state_, nullptr);
