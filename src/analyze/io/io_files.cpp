@@ -138,12 +138,20 @@ void add_groups(Io& of, const trace::Trace& trace, const trace::Rank& rank, cons
   };
   std::map<std::string, Sum> sums;
   std::unordered_map<trace::StringId, Sum*> of_file;
+  const auto sum_of = [&](trace::StringId file) -> Sum& {
+    Sum*& sum = of_file[file];
+    if (sum == nullptr) sum = &sums[GroupName::pattern_of(trace.text(file))];
+    if (sum->files.insert(file).second) sum->name.add(trace.text(file));
+    return *sum;
+  };
   for (const IoCall& call : io.calls) {
+    if (call.to != trace::kEmptyString) {  // its time is the source's
+      IoGroup& target = sum_of(call.to).group;
+      target.calls += call.file == trace::kEmptyString || &sum_of(call.file).group != &target;
+      add_to(target.written, call.bytes);
+    }
     if (call.file == trace::kEmptyString) continue;
-    Sum*& sum = of_file[call.file];
-    if (sum == nullptr) sum = &sums[GroupName::pattern_of(trace.text(call.file))];
-    if (sum->files.insert(call.file).second) sum->name.add(trace.text(call.file));
-    IoGroup& group = sum->group;
+    IoGroup& group = sum_of(call.file).group;
     ++group.calls;
     group.opens += call.kind == IoKind::open;
     group.metadata += derive::is_metadata(call.kind);

@@ -59,6 +59,11 @@ TEST(Io, CopiesHaveTwoSides) {
   EXPECT_EQ(cells(files, "file"), (Cells{"/a", "/b"}));
   EXPECT_EQ(cells(files, "calls"), (Cells{"1", "2"}));
   EXPECT_EQ(cells(files, "written"), (Cells{"0", "130"}));
+  const report::Table& groups = titled(report, "Groups of files");
+  EXPECT_EQ(cells(groups, "files"), (Cells{"2"}));
+  EXPECT_EQ(cells(groups, "calls"), (Cells{"2"}));  // the copy is one call of this group
+  EXPECT_EQ(cells(groups, "read"), (Cells{"100"}));
+  EXPECT_EQ(cells(groups, "written"), (Cells{"130"}));
 }
 
 TEST(Io, BatchesKindsAndFiles) {

@@ -206,8 +206,12 @@ TEST(Strace, CallsWithTwoFiles) {
 7 1700000000.3 symlinkat("../x", 3, "s") = 0 <0.000010>
 7 1700000000.4 sendfile(9<socket:[1]>, 3, [0] => [4], 100) = 4 <0.000010>
 7 1700000000.5 splice(3, NULL, 9, NULL, 200, 0) = 5 <0.000010>
+7 1700000000.6 creat("/o", 0666) = 4 <0.000010>
+7 1700000000.7 copy_file_range(3, NULL, 4, NULL, 9, 0) = 7 <0.000010>
 )");
-  EXPECT_EQ(events_in(json), 6U);
+  EXPECT_EQ(events_in(json), 8U);
+  EXPECT_NE(json.find(R"("fname": "/home/d", "to": "/o", "fd": 3, "size": 9, "ret": 7})"), std::string::npos)
+      << json;
   EXPECT_NE(json.find(R"("fname": "/home/d/x", "to": "/home/y")"), std::string::npos) << json;
   EXPECT_NE(json.find(R"("fname": "/home/d/x", "to": "/home/d/z")"), std::string::npos);
   EXPECT_NE(json.find(R"("fname": "../x", "to": "/home/d/s")"), std::string::npos);

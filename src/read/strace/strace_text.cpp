@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -22,6 +23,7 @@ struct Known {
   int second_folder = -1, second_path = -1;  ///< the same of another
   int descriptor = -1;
   int size = -1, offset = -1;
+  int target = -1;     ///< the descriptor that a copy writes to
   bool moves = false;  ///< reads or writes at the descriptor's position
 };
 constexpr Known of_path(std::string_view name, int path = 0) { return {.name = name, .path = path}; }
@@ -42,7 +44,7 @@ constexpr Known kCalls[] = {
     of_path("chmod"),
     of_path("chown"),
     of_file("close"),
-    of_file("copy_file_range", 4),
+    {.name = "copy_file_range", .descriptor = 0, .size = 4, .target = 2},
     of_path("creat"),
     of_file("dup"),
     of_file("dup2"),
@@ -96,8 +98,8 @@ constexpr Known kCalls[] = {
     of_paths_at("renameat"),
     of_paths_at("renameat2"),
     of_path("rmdir"),
-    {.name = "sendfile", .descriptor = 1, .size = 3},
-    of_file("splice", 4),
+    {.name = "sendfile", .descriptor = 1, .size = 3, .target = 0},
+    {.name = "splice", .descriptor = 0, .size = 4, .target = 2},
     of_path("stat"),
     of_path("statfs"),
     of_path_at("statx"),
@@ -204,7 +206,10 @@ class StraceText : public LineText {
     if (path.empty()) return line.name.starts_with("dup") ? follow(line, args, files, {}) : void();
     std::int64_t offset = strace_number(arg(of->offset), -1);
     if (of->moves && !file->appends) offset = file->position;
-    write({line, process, begin, path, below(files, arg(of->second_folder), arg(of->second_path)),
+    const StraceFile* target = of->target < 0 ? nullptr : found(files, arg(of->target));
+    std::string second =
+        target != nullptr ? target->path : below(files, arg(of->second_folder), arg(of->second_path));
+    write({line, process, begin, path, std::move(second),
            of->descriptor < 0 ? -1 : strace_descriptor(arg(of->descriptor)), offset,
            strace_number(arg(of->size), -1)});
     if (of->moves && line.result >= 0) file->moved_by(line.result);
