@@ -263,9 +263,10 @@ std::optional<Claim> cpu_contention(const Evidence& e, Bound bound) {
 std::optional<Claim> garbage_collections(const Evidence& e, Bound) {
   const std::int64_t cost = e.fact(&Facts::collecting), count = e.fact(&Facts::collections);
   if (e.share(cost) < kCollectingShare || count < 2) return std::nullopt;
-  Claim f = claim(e, RuleId::H24,
-                  fmt::format("Python's garbage collector runs {:.2g} times per step and takes {} of {}",
-                              report::ratio(count, e.steps()), ns(cost / e.steps()), ns(e.step_length())));
+  Claim f =
+      claim(e, RuleId::H24,
+            fmt::format("Python's garbage collector runs {} times per step and takes {} of {}",
+                        times(report::ratio(count, e.steps())), ns(cost / e.steps()), ns(e.step_length())));
   save(f, cost / e.steps(), 0, 1);
   f.confidence = Confidence::medium;
   f.because = "each collection is recorded; how much of it goes depends on how many objects live long";
