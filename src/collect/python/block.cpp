@@ -368,7 +368,9 @@ bool add_block(PyObject* module) {
   PyObject* off = PyCFunction_New(&off_method, nullptr);
   if (off == nullptr || PyModule_AddObject(module, "annotations_are_off", off) != 0) return false;
   PyObject* block = PyType_FromSpec(&block_spec);
-  PyObject* node = block == nullptr ? nullptr : PyType_FromSpecWithBases(&node_spec, block);
+  PyObject* bases = block == nullptr ? nullptr : PyTuple_Pack(1, block);
+  PyObject* node = bases == nullptr ? nullptr : PyType_FromSpecWithBases(&node_spec, bases);
+  Py_XDECREF(bases);
   if (node == nullptr || PyModule_AddObject(module, "Node", node) != 0) {
     Py_XDECREF(block);
     Py_XDECREF(node);
