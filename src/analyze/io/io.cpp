@@ -162,6 +162,7 @@ const report::Sheet<FetchIo> kFetchSheet{
      {"hdf5_load", &FetchIo::hdf5_load, Unit::ns},
      {"hdf5_asked", &FetchIo::hdf5_asked, Unit::bytes},
      {"hdf5_read", &FetchIo::hdf5_read, Unit::bytes},
+     {"hdf5_io", &FetchIo::hdf5_io, Unit::ns},
      {"hdf5_call", &FetchIo::hdf5_call}}};
 
 const report::Sheet<IoProcess> kProcessSheet{"Processes",
