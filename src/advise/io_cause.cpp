@@ -87,6 +87,67 @@ IoCause one_by_one(const FetchIo& of) {
                 "HDF5's library lets one thread in at a time."};
 }
 
+IoCause locks(const Evidence& e, const FetchIo& of) {
+  return {IoCauseKind::locks,
+          fmt::format("{} of the fetch is waiting for the lock on {} (flock, lockf, fcntl), so {} take turns",
+                      percent(report::ratio(of.lock_time, of.load)), of.locked,
+                      e.loader_kind() == analyze::LoaderKind::multi_process ? "the workers" : "processes"),
+          fmt::format("Take no lock on {} for reading, or one lock per file that is read; where files are "
+                      "written, hold it only while writing, not while decoding. More workers would only "
+                      "wait longer.",
+                      of.locked)};
+}
+
+/// Bytes below H5Dread are not those that the program asked for: whole chunks are read.
+bool reads_more_than_asked(const FetchIo& of) {
+  return of.hdf5_asked > 0 && holds(of.hdf5_read, of.hdf5_asked, kReadAgain);
+}
+
+bool never_two(const FetchIo& of) {
+  return of.threads >= 2 && holds(of.io, of.load, kIoShare) && holds(of.io, of.time, kNeverTwo);
+}
+
+/// A file that is opened for each read has no chunks in memory, whatever their shape.
+bool is_chunks(const FetchIo& of) {
+  if (of.hdf5_reads == 0 || of.hdf5_reads < 2 * of.opens || never_two(of)) return false;
+  if (reads_more_than_asked(of)) return holds(of.hdf5_load, of.load, kIoShare);
+  return holds(of.hdf5_load, of.load, kMostOfIo) && !holds(of.hdf5_io, of.hdf5_load, kIoShare);
+}
+
+IoCause chunks(const FetchIo& of) {
+  return {
+      IoCauseKind::chunks,
+      fmt::format("{} takes {} of the fetch: {} are asked for, {} are read from the file; the calls on the "
+                  "file take {} of HDF5's time",
+                  of.hdf5_call, percent(report::ratio(of.hdf5_load, of.load)), sized(of.hdf5_asked),
+                  sized(of.hdf5_read), percent(report::ratio(of.hdf5_io, of.hdf5_load))),
+      "Store the dataset in chunks of the shape that is read (one sample), without compression; else read a "
+      "whole chunk at once and use all of it, or keep chunks in memory by a larger chunk cache "
+      "(rdcc_nbytes= of h5py.File): HDF5 reads and unpacks whole chunks."};
+}
+
+/// fsync and changes of names: of temporary files.
+IoCause disk(const FetchIo& of) {
+  const auto part = [&](std::int64_t calls, std::int64_t time, const char* kind) {
+    return fmt::format("{} {} take {} of its I/O", counted(per_batch(of, calls)), kind,
+                       percent(report::ratio(time, of.time)));
+  };
+  const std::string syncs = part(of.syncs, of.sync_time, "waits for the disk (fsync)");
+  const std::string changes = part(of.changes, of.change_time, "changes of names (unlink, rename, mkdir)");
+  const bool both = holds(std::min(of.sync_time, of.change_time), of.time, kSomeOfCost);
+  return {
+      IoCauseKind::disk,
+      fmt::format("in a batch, {}; {}",
+                  both                             ? syncs + ", " + changes
+                  : of.sync_time >= of.change_time ? syncs
+                                                   : changes,
+                  share_of(of)),
+      fmt::format("Keep the content of {} in memory (io.BytesIO), or temporary files in /dev/shm; no fsync "
+                  "and no file per sample "
+                  "while batches are loaded.",
+                  of.group)};
+}
+
 std::optional<IoCause> read_again(const FetchIo& of) {
   const ReadAgain again{of.again_group, of.again_opens, of.again_read, of.again_distinct, of.batches};
   if (!again.is_again() || !(holds(of.again_handled, of.load, kIoShare) || again.is_much(of.load)))
@@ -108,13 +169,16 @@ std::optional<IoCause> io_cause(const Evidence& e) {
   const auto all = e.mine(e.reports().files.fetching, "I/O while batches are fetched");
   if (all.empty() || all.front()->calls == 0 || all.front()->load <= 0) return std::nullopt;
   const FetchIo& of = *all.front();
+  if (holds(of.lock_time, of.time, kMostOfIo) && holds(of.lock_time, of.load, kIoShare)) return locks(e, of);
+  if (is_chunks(of)) return chunks(of);
   if (auto cause = read_again(of)) return cause;
   if (!holds(of.io, of.load, kIoShare))
     return IoCause{IoCauseKind::no_io,
                    fmt::format("file I/O takes {} of the fetch, so files are not the limit",
                                percent(report::ratio(of.io, of.load))),
                    ""};
-  if (of.threads >= 2 && holds(of.io, of.time, kNeverTwo)) return one_by_one(of);
+  if (never_two(of)) return one_by_one(of);
+  if (holds(of.sync_time + of.change_time, of.time, kMostOfIo)) return disk(of);
   if (per_batch(of, of.opens) >= kManyFiles && report::mean(of.read, of.opens) < kTinyFile)
     return tiny_files(of);
   if (holds(of.stored_time, of.time, kMostOfIo) && holds(of.stored, of.reads, kStoredReads))

@@ -273,7 +273,7 @@ namespace stepscope::advise {
   X(double, kReadyBatches, 0.8, "of the batches: fetched before the program asks, so that workers are not late", "chosen") \
   X(double, kMostOfIo, 0.5, "of the I/O: one cause", "a majority") \
   X(double, kStoredReads, 0.01, "of the reads: longer than the page cache takes", "0.001 where a busy machine interrupts reads; readahead lets 0.03 of small reads wait") \
-  X(double, kMuchOfIo, 0.4, "of the I/O: stat, directories and names", "chosen") \
+  X(double, kMuchOfIo, 0.4, "of the I/O: stat, directories and names, or locks", "chosen") \
   X(double, kNeverTwo, 0.98, "of the calls' time, during which no second call of the fetch is open: a lock", "threads without a lock overlap by chance") \
   X(std::int64_t, kManyFiles, 64, "opens or reads per batch, or of a recording of I/O alone: many", "chosen: two per sample of a usual batch") \
   X(std::int64_t, kTinyFile, 16'384, "bytes read per file that is opened: tiny", "chosen: opening and closing take longer than reading") \

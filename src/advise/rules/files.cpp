@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "advise/read_again.h"
 #include "advise/rules/constants.h"
 #include "advise/rules/families.h"
 #include "advise/say.h"
@@ -38,6 +39,8 @@ class FileTime {
 
   Told told() const {
     const Sum syncs = sum([](IoKind kind) { return kind == IoKind::sync; });
+    const Sum locks = sum([](IoKind kind) { return kind == IoKind::lock; });
+    if (takes(locks.time, kMuchOfIo) && locks.time >= syncs.time) return locking(locks, syncs);
     if (takes(syncs.time, kMostOfIo))
       return {fmt::format("{} waits for the disk (fsync, fflush) take {} of it, {} each",
                           counted(syncs.calls), share(syncs.time), ns(report::mean(syncs.time, syncs.calls))),
@@ -92,6 +95,19 @@ class FileTime {
     return all;
   }
 
+  Told locking(const Sum& locks, const Sum& syncs) const {
+    const bool both = takes(syncs.time, kSomeOfCost);
+    return {fmt::format("{} calls for locks on files (flock, lockf, fcntl) take {} of it{}",
+                        counted(locks.calls), share(locks.time),
+                        both ? fmt::format("; {} waits for the disk (fsync, fflush) take {}, {} each",
+                                           counted(syncs.calls), share(syncs.time),
+                                           ns(report::mean(syncs.time, syncs.calls)))
+                             : ""),
+            fmt::format("Take the lock less often and hold it for less: many records at once, one file per "
+                        "process, no lock for reading{}.",
+                        both ? "; one fsync per batch of records, after the lock is released" : "")};
+  }
+
   Told moving() const {
     const Sum writes = sum([](IoKind kind) { return kind == IoKind::write; });
     for (const auto& [sum, name] : {std::pair{reads_, "reads"}, std::pair{writes, "writes"}})
@@ -131,10 +147,38 @@ class FileTime {
   Sum all_, reads_;
 };
 
+/// The file of which most bytes are read again after an opening: its parsing may cost more than its reading.
+std::optional<Claim> parsed_again(const Evidence& e, const analyze::IoOverlap& all) {
+  ReadAgain most;
+  for (const analyze::IoFile* of : e.mine(e.reports().files.reopened, "Files")) {
+    const ReadAgain again{of->file, of->opens, of->read, of->distinct};
+    if (of->opens >= kManyFiles && again.is_again() && again.is_much(all.window) &&
+        again.read - again.distinct > most.read - most.distinct)
+      most = again;
+  }
+  if (most.opens == 0) return std::nullopt;
+  Claim f = claim(
+      e, RuleId::I10,
+      fmt::format("{} is {}, in {} openings, though file I/O takes only {} of {}", most.group, most.told(),
+                  counted(most.opens), percent(report::ratio(all.io, all.window)), ns(all.window)));
+  f.confidence = Confidence::low;
+  f.because =
+      "the calls are recorded; what the program does with the bytes is not: unpacking, parsing or "
+      "searching them again may take the rest of the time";
+  f.evidence = {see::io("files")};
+  f.remedy = fmt::format(
+      "Read {} once and keep what was parsed, or an index of it, in memory; do many "
+      "look-ups in one pass and in one process.",
+      most.group);
+  f.verify = "The file is opened once in `stepscope show io`, and the program takes less time.";
+  f.effort = Effort::code;
+  return f;
+}
+
 std::optional<Claim> file_time(const Evidence& e, Bound bound) {
   if (bound != Bound::files) return std::nullopt;
   const analyze::IoOverlap& all = *e.mine(e.reports().files.overlap, "I/O and compute").front();
-  if (report::ratio(all.io, all.window) < kIoShare) return std::nullopt;
+  if (report::ratio(all.io, all.window) < kIoShare) return parsed_again(e, all);
   const auto groups = e.mine(e.reports().files.groups, "Groups of files");
   const Told told = FileTime(e).told();
   Claim f = claim(e, RuleId::I10,
@@ -152,9 +196,9 @@ std::optional<Claim> file_time(const Evidence& e, Bound bound) {
 constexpr Rule kFileRules[] = {
     {RuleId::I10, "a recording of file I/O alone: what its time goes to", false, file_time,
      R"(Looks at: `io`, in recordings without steps, operators and device work. Fires if calls are open for kIoShare of the
-recording. Names the first that holds: waits for the disk (kMostOfIo of the calls' time); reads that the page cache does not have (kMostOfIo);
+recording. Names the first that holds: locks on files (kMuchOfIo of the calls' time, and more than waits for the disk, which are told if they take kSomeOfCost); waits for the disk (kMostOfIo of the calls' time); reads that the page cache does not have (kMostOfIo);
 files that are opened kReadAgain times (kMuchOfIo); kManyFiles files of which less than kTinyFile are read each; calls about names (kMuchOfIo); kManyFiles reads or writes below kTinyRead;
-bytes that are read kReadAgain times; else the kind of calls with most time.
+bytes that are read kReadAgain times; else the kind of calls with most time. With less I/O, it names the file that is opened kManyFiles times and read kOftenAgain times over, at kAgainRate of the recording.
 
 Saving: none is estimated: what the program computes is not recorded.)"},
 };

@@ -103,6 +103,81 @@ TEST(FileRules, BytesThatAreReadAgain) {
   EXPECT_FALSE(says(passes, "I01", "times over")) << passes.cell("I01", "title");
 }
 
+/// A batch of 9 ms: `locked` µs of waiting for a lock, then nine reads of the same bytes, 200 µs each.
+Advice taking_turns(int locked, const char* function = "flock", const char* more = "") {
+  return loading([=](Loop& l) {
+    l.range("posix_call", function, locked,
+            fmt::format(R"("fname": "/data/cache.lock", "fd": 4, "ret": 0{})", more));
+    for (int i = 0; i < 9; ++i)
+      l.range("posix_call", "pread64", 200, R"("fname": "/data/a.bin", "fd": 3, "offset": 0, "ret": 100000)");
+    l.pass(9000 - locked - 9 * 200);
+  });
+}
+
+// 6 of 9 ms wait for the lock; 1.8 ms are reads.
+TEST(FileRules, WorkersThatTakeTurns) {
+  const Advice advice = taking_turns(6000);
+  EXPECT_TRUE(says(advice, "I01",
+                   "66.7 % of the fetch is waiting for the lock on /data/cache.lock (flock, lockf, fcntl), "
+                   "so processes take turns"))
+      << advice.cell("I01", "title");
+  EXPECT_TRUE(advice.cell("I01", "remedy").starts_with("Take no lock on /data/cache.lock for reading"));
+  EXPECT_EQ(advice.cell("I01", "remedy").find("num_workers"), std::string::npos);
+  EXPECT_TRUE(says(taking_turns(6000, "fcntl", R"(, "cmd": 7)"), "I01", "take turns"));
+  EXPECT_FALSE(says(taking_turns(6000, "fcntl", R"(, "cmd": 3)"), "I01", "take turns"));
+  EXPECT_FALSE(says(taking_turns(1700), "I01", "take turns"));
+}
+
+/// Two calls of HDF5 per batch, 3 ms each, for `asked` bytes; 100 µs in each are a read of 400,000 bytes.
+Advice reading_hdf5(int asked, int opens = 0) {
+  return loading([=](Loop& l) {
+    for (int i = 0; i < opens; ++i) l.range("posix_call", "open64", 1, file(1));
+    for (int i = 0; i < 2; ++i)
+      l.call_in(5, "HDF5", "H5Dread", 0, 3000,
+                fmt::format(R"("fname": "/data/a.h5", "object": "/x", "ret": {})", asked))
+          .call_in(5, "posix_call", "pread64", 0, 100,
+                   fmt::format(R"("fname": "/data/a.h5", "offset": {}, "ret": 400000)", i * 400'000))
+          .pass(3000);
+    l.pass(3000 - opens);
+  });
+}
+
+// 10 batches of 2 calls: 20 × 4,000 bytes asked for, 20 × 400,000 read.
+TEST(FileRules, ChunksOfHdf5) {
+  const Advice advice = reading_hdf5(4000);
+  EXPECT_TRUE(says(advice, "I01",
+                   "H5Dread of /data/a.h5 (/x) takes 66.7 % of the fetch: 78.1 KiB are asked for, 7.63 MiB "
+                   "are read from the file; the calls on the file take 3.33 % of HDF5's time"))
+      << advice.cell("I01", "title");
+  EXPECT_TRUE(advice.cell("I01", "remedy").starts_with("Store the dataset in chunks of the shape"));
+  EXPECT_TRUE(says(reading_hdf5(400'000), "I01", "H5Dread of"));   // unpacking alone
+  EXPECT_FALSE(says(reading_hdf5(4000, 2), "I01", "H5Dread of"));  // opened for each read
+}
+
+// 20 files per batch: 200 µs in fsync and 150 in unlink for each, 7 of 9 ms.
+TEST(FileRules, TemporaryFiles) {
+  const auto collating = [](int sync, int change) {
+    return loading([=](Loop& l) {
+      for (int i = 0; i < 20; ++i)
+        l.range("posix_call", "write", 10, file(i, 256))
+            .range("posix_call", "fsync", sync, file(i))
+            .range("posix_call", "unlink", change, file(i))
+            .pass(350 - sync - change);
+      l.pass(1800);
+    });
+  };
+  const Advice advice = collating(200, 150);
+  EXPECT_TRUE(
+      says(advice, "I01",
+           "in a batch, 20 waits for the disk (fsync) take 55.6 % of its I/O, 20 changes of names "
+           "(unlink, rename, mkdir) take 41.7 % of its I/O; I/O takes 80.0 % of the fetch, most of it "
+           "on /data/#/*.img"))
+      << advice.cell("I01", "title");
+  EXPECT_TRUE(advice.cell("I01", "remedy").starts_with("Keep the content of /data/#/*.img in memory"));
+  EXPECT_TRUE(says(collating(0, 300), "I01", ": in a batch, 20 changes of names"));
+  EXPECT_TRUE(says(collating(300, 0), "I01", ": in a batch, 20 waits for the disk"));
+}
+
 TEST(FileRules, Checkpoint) {
   const auto save = [](Loop& l) {
     const std::string of = R"("fname": "/out/model.pt", "fd": 4, )";
@@ -197,6 +272,49 @@ TEST(FileRules, WaitsForTheDiskAlone) {
   });
   EXPECT_TRUE(says(advice, "I10", "3 waits for the disk (fsync, fflush) take 98.0 % of it, 490 µs each"))
       << advice.cell("I10", "title");
+}
+
+// Two processes, one lock: 3 × 500 of 3 × 990 µs, and fsync under it 3 × 480.
+TEST(FileRules, LocksAlone) {
+  const auto locking = [](int sync) {
+    return calls_alone([=](Loop& l) {
+      const std::string of = R"("fname": "/out/log.txt", "fd": 5, "ret": 0)";
+      for (int i = 0; i < 3; ++i)
+        l.range("posix_call", "flock", 500, of)
+            .range("posix_call", "fsync", sync, of)
+            .range("posix_call", "write", 490 - sync, of);
+    });
+  };
+  const Advice advice = locking(480);
+  EXPECT_TRUE(says(advice, "I10",
+                   "3 calls for locks on files (flock, lockf, fcntl) take 50.5 % of it; 3 waits for the disk "
+                   "(fsync, fflush) take 48.5 %, 480 µs each"))
+      << advice.cell("I10", "title");
+  EXPECT_TRUE(advice.cell("I10", "remedy").starts_with("Take the lock less often"));
+  EXPECT_FALSE(says(locking(90), "I10", "waits for the disk"));
+}
+
+/// 100 openings of a file of 400,000 bytes, 2 µs of calls in `every` µs.
+Advice opened_again_alone(int every, int times = 100) {
+  return calls_alone([=](Loop& l) {
+    for (int i = 0; i < times; ++i)
+      l.range("posix_call", "open64", 1, R"("fname": "/data/rows.csv", "ret": 3)")
+          .range("posix_call", "pread64", 1,
+                 R"("fname": "/data/rows.csv", "fd": 3, "offset": 0, "size": 400000, "ret": 400000)")
+          .pass(every - 2);
+  });
+}
+
+// 99 × 400,000 bytes in 0.1 s are 0.396 bytes per ns.
+TEST(FileRules, OneFileThatIsParsedAgainAlone) {
+  const Advice advice = opened_again_alone(1000);
+  EXPECT_TRUE(says(advice, "I10",
+                   "/data/rows.csv is read 100 times over, 38.1 MiB of 391 KiB, in 100 openings, though file "
+                   "I/O takes only"))
+      << advice.cell("I10", "title");
+  EXPECT_EQ(advice.cell("I10", "confidence"), "low");
+  EXPECT_FALSE(opened_again_alone(5000).has("I10"));      // 0.08 bytes per ns
+  EXPECT_FALSE(opened_again_alone(1000, 60).has("I10"));  // less than 64 openings
 }
 
 TEST(FileRules, OneFileThatIsOpenedAgainAlone) {

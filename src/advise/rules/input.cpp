@@ -307,7 +307,7 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
                    "worker to the program."
                  : for_late_workers(e, cause && cause->kind == IoCauseKind::no_io);
   if (cause && !cause->remedy.empty())
-    f.remedy = cause->remedy + (cause->kind == IoCauseKind::one_by_one ? "" : " Then: " + f.remedy);
+    f.remedy = cause->remedy + (cause->is_in_turn() ? "" : " Then: " + f.remedy);
   if (cause) f.evidence.push_back(see::io("I/O while batches are fetched"));
   f.verify = "The loader's share of the step falls under 2 %, and no other phase grows by more than 10 %.";
   f.effort = Effort::option;
@@ -322,9 +322,11 @@ constexpr Rule kInputRules[] = {
 kLoaderShare of the window; where no device is recorded, beyond the kQueueFetch per batch that workers take, too. Loading that the device hides is a candidate too: replay shows whether it limits
 next. Does not propose workers for a line of a class named …Sampler: no worker runs it.
 
-If file I/O is recorded (`io`), the finding names bytes that are read again within a few batches (kAgainPerRound, kReadAgain), if handling these files takes kIoShare of the fetches,
+If file I/O is recorded (`io`), the finding names a lock on a file for which workers wait (flock, lockf, fcntl: kMostOfIo of the I/O and
+kIoShare of the fetches). Else a dataset of HDF5 of which kReadAgain times the bytes asked for are read (kIoShare of the fetches), or that takes kMostOfIo of them
+while calls on the file take less than kIoShare of that. Else bytes that are read again within a few batches (kAgainPerRound, kReadAgain), if handling these files takes kIoShare of the fetches,
 or kAgainRate bytes are read again. Else, if file I/O takes kIoShare of the fetches, first of these: threads whose calls never overlap
-(kNeverTwo), kManyFiles files of less than kTinyFile, reads that the page cache does not have (kMostOfIo, kStoredReads), stat and directories
+(kNeverTwo), fsync and changes of names (kMostOfIo), kManyFiles files of less than kTinyFile, reads that the page cache does not have (kMostOfIo, kStoredReads), stat and directories
 (kMuchOfIo), kManyFiles reads of less than kTinyRead. So do I02 and I04.
 
 Saving: replay without data loading. The low end is kWorkerPessimism of it: workers slow the main process

@@ -150,7 +150,20 @@ const report::Sheet<FetchIo> kFetchSheet{
      {"read_again", &FetchIo::again_group},
      {"its_read", &FetchIo::again_read, Unit::bytes},
      {"its_bytes", &FetchIo::again_distinct, Unit::bytes},
-     {"its_handling", &FetchIo::again_handled, Unit::ns}}};
+     {"its_handling", &FetchIo::again_handled, Unit::ns},
+     {"locks", &FetchIo::locks, Unit::count},
+     {"lock_time", &FetchIo::lock_time, Unit::ns},
+     {"locked", &FetchIo::locked},
+     {"syncs", &FetchIo::syncs, Unit::count},
+     {"sync_time", &FetchIo::sync_time, Unit::ns},
+     {"changes", &FetchIo::changes, Unit::count},
+     {"change_time", &FetchIo::change_time, Unit::ns},
+     {"hdf5_reads", &FetchIo::hdf5_reads, Unit::count},
+     {"hdf5_load", &FetchIo::hdf5_load, Unit::ns},
+     {"hdf5_asked", &FetchIo::hdf5_asked, Unit::bytes},
+     {"hdf5_read", &FetchIo::hdf5_read, Unit::bytes},
+     {"hdf5_io", &FetchIo::hdf5_io, Unit::ns},
+     {"hdf5_call", &FetchIo::hdf5_call}}};
 
 const report::Sheet<IoProcess> kProcessSheet{"Processes",
                                              Shape::bars,

@@ -84,6 +84,15 @@ struct FetchIo {
   std::int64_t again_files = 0, again_opens = 0, again_read = 0;  ///< read: bytes
   std::int64_t again_distinct = 0;                                ///< bytes, each once
   std::int64_t again_handled = 0;  ///< sum of calls on it and of what lies between them, ns, see Handling
+  std::int64_t locks = 0, lock_time = 0;      ///< see derive::IoKind::lock
+  std::string locked;                         ///< the group of files with most of `lock_time`
+  std::int64_t syncs = 0, sync_time = 0;      ///< fsync and its like
+  std::int64_t changes = 0, change_time = 0;  ///< of `asks`: rename, unlink, mkdir
+  /// Calls of HDF5 that read: the outermost ones.
+  std::int64_t hdf5_reads = 0, hdf5_load = 0;  ///< hdf5_load: of `load`, covered by them, ns
+  std::int64_t hdf5_asked = 0, hdf5_read = 0;  ///< bytes for the program; read from files meanwhile
+  std::int64_t hdf5_io = 0;                    ///< sum of the file system's calls in them, ns
+  std::string hdf5_call;  ///< the function with most time, its file and dataset: "H5Dread of /a.h5 (/x)"
 };
 
 /// A process. `time`: covered by its calls, ns.

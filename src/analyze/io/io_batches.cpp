@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "analyze/io/handling.h"
+#include "analyze/io/hdf5_reading.h"
 #include "analyze/io/io.h"
 #include "derive/idle/loading.h"
 #include "report/statistics.h"
@@ -48,11 +49,16 @@ class ByProcess {
   std::unordered_map<std::string, std::vector<const IoCall*>> calls_;
 };
 
+void count(std::int64_t& calls, std::int64_t& time, std::int64_t length) {
+  ++calls;
+  report::add_to(time, length);
+}
+
 /// Sums over fetches.
 struct FetchSum {
   FetchIo all{};
   struct Group {
-    std::int64_t time = 0, asked = 0, placed_read = 0, handled = 0;
+    std::int64_t time = 0, asked = 0, placed_read = 0, handled = 0, locked = 0;
     GroupName name;
     std::map<trace::StringId, Column<Interval>> read;  ///< bytes of a file, not times
 
@@ -76,6 +82,11 @@ struct FetchSum {
     } else if (derive::is_metadata(call.kind)) {
       ++all.asks;
       report::add_to(all.asking_time, length);
+      if (call.kind == IoKind::change) count(all.changes, all.change_time, length);
+    } else if (call.kind == IoKind::lock) {
+      count(all.locks, all.lock_time, length);
+    } else if (call.kind == IoKind::sync) {
+      count(all.syncs, all.sync_time, length);
     } else if (call.kind == IoKind::read) {
       ++all.reads;
       report::add_to(all.read, call.bytes);
@@ -92,6 +103,7 @@ struct FetchSum {
     }
     report::add_to(group->time, length);
     group->asked += call.kind == IoKind::open;
+    if (call.kind == IoKind::lock) report::add_to(group->locked, length);
     std::int64_t end = 0;
     if (call.kind != IoKind::read || call.offset < 0 || call.bytes <= 0 ||
         __builtin_add_overflow(call.offset, call.bytes, &end))
@@ -163,6 +175,7 @@ void add_late_batches(Io& of, const Derived& derived, const trace::Rank& rank, c
   if (waits.empty()) return;
   const std::map<Row, Row> fetches = derive::batch_fetches(trace, rank, waits);
   const ByProcess calls(rank, io);
+  Hdf5Reading reading(trace, rank, io);
   Handling handling(rank);
   const MeasuredSet busy(io.has_device ? io.compute : IntervalSet{});
   const std::int64_t origin = origin_of(rank);
@@ -187,6 +200,7 @@ void add_late_batches(Io& of, const Derived& derived, const trace::Rank& rank, c
     }
     add_io_in(batch, sum, trace, rank, io, calls, handling, maker.pid, {e.start[load], e.end[load]});
     if (is_own && batch.calls > 0) batch.load = span.length();
+    reading.add_to(sum.all, maker.pid, {e.start[load], e.end[load]});
     if (batch.load != kNoInt) {
       ++sum.all.batches;
       report::add_to(sum.all.load, batch.load);
@@ -194,14 +208,19 @@ void add_late_batches(Io& of, const Derived& derived, const trace::Rank& rank, c
     }
     of.batches.push_back(std::move(batch));
   }
-  const auto most = std::max_element(sum.groups.begin(), sum.groups.end(), [](const auto& a, const auto& b) {
-    return a.second.time < b.second.time;
-  });
+  const auto with_most = [&](std::int64_t FetchSum::Group::* time) {
+    return std::ranges::max_element(sum.groups, {}, [&](const auto& group) { return group.second.*time; });
+  };
+  const auto most = with_most(&FetchSum::Group::time);
+  if (sum.all.locks > 0)
+    if (const auto locked = with_most(&FetchSum::Group::locked); locked != sum.groups.end())
+      sum.all.locked = locked->second.name.text();
   if (most != sum.groups.end()) {
     sum.all.group = most->second.name.text();
     sum.all.group_files = report::mean(most->second.asked, std::max<std::int64_t>(1, sum.all.batches));
   }
   sum.name_read_again();
+  reading.name(sum.all);
   sum.all.rank = rank.rank;
   if (sum.all.batches > 0) of.fetching.push_back(std::move(sum.all));
   std::stable_sort(of.batches.begin() + first, of.batches.end(),

@@ -46,6 +46,7 @@ constexpr Function kFunctions[] = {
     {"fgetc", IoKind::read},
     {"fgetpos", IoKind::seek},
     {"fgets", IoKind::read},
+    {"flock", IoKind::lock},
     {"fopen", IoKind::open},
     {"fprintf", IoKind::write},
     {"fputc", IoKind::write},
@@ -76,6 +77,7 @@ constexpr Function kFunctions[] = {
     {"lchown", IoKind::change},
     {"link", IoKind::change},
     {"linkat", IoKind::change},
+    {"lockf", IoKind::lock},
     {"lseek", IoKind::seek},
     {"lstat", IoKind::stat},
     {"lutimes", IoKind::change},
@@ -188,6 +190,9 @@ bool is_request(std::string_view function) {
   return function == "io_submit" || function.starts_with("io_uring_submit");
 }
 
+/// F_SETLKW and F_OFD_SETLKW of Linux.
+bool waits_for_lock(std::int64_t command) { return command == 7 || command == 38; }
+
 class Reader {
  public:
   Reader(const trace::Trace& trace, const trace::Rank& rank)
@@ -200,6 +205,7 @@ class Reader {
         size_(trace, rank, "size"),
         descriptor_(trace, rank, "fd"),
         opcode_(trace, rank, "opcode"),
+        command_(trace, rank, "cmd"),
         error_(trace, rank, "errno"),
         stdio_(trace.strings.find("STDIO")) {}
 
@@ -211,6 +217,7 @@ class Reader {
       last_kind_ = io_kind(function);
       is_request_ = is_request(function);
       is_copy_ = is_one_of(plain_name(function), kCopies);
+      is_control_ = plain_name(function) == "fcntl";
     }
     IoCall call{row,
                 last_kind_,
@@ -221,6 +228,7 @@ class Reader {
                 false,
                 trace::kEmptyString};
     if (is_copy_) take_target(call);
+    if (is_control_ && waits_for_lock(command_.integer_or(row, -1))) call.kind = IoKind::lock;
     const auto result = result_.integer(row);
     if (is_request_) {
       call.kind = kind_of_request(trace_.text(name), opcode_.integer_or(row, -1));
@@ -250,18 +258,18 @@ class Reader {
 
   const trace::Trace& trace_;
   const trace::Rank& rank_;
-  const trace::ArgReader file_, to_, offset_, result_, size_, descriptor_, opcode_, error_;
+  const trace::ArgReader file_, to_, offset_, result_, size_, descriptor_, opcode_, command_, error_;
   const trace::StringId stdio_;
   trace::StringId last_name_ = trace::kEmptyString;
   IoKind last_kind_ = IoKind::other;
-  bool is_request_ = false, is_copy_ = false;
+  bool is_request_ = false, is_copy_ = false, is_control_ = false;
 };
 
 }  // namespace
 
 std::string_view name_of(IoKind kind) {
   constexpr std::string_view kNames[kIoKinds] = {"read", "write",     "open",   "close", "seek", "sync",
-                                                 "stat", "directory", "change", "map",   "other"};
+                                                 "stat", "directory", "change", "map",   "lock", "other"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -20,9 +20,10 @@ enum class IoKind : std::uint8_t {
   list,    ///< directories
   change,  ///< names and properties: rename, unlink, mkdir, chmod, truncate
   map,     ///< mmap of a file
+  lock,    ///< flock, lockf, and fcntl that waits for a lock
   other
 };
-inline constexpr int kIoKinds = 11;
+inline constexpr int kIoKinds = 12;
 std::string_view name_of(IoKind kind);
 
 /// True for calls that move no bytes and ask the file system about names.
