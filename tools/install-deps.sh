@@ -6,7 +6,7 @@
 set -eu
 
 build="g++ make cmake ninja-build pkg-config libboost1.81-dev libfmt-dev libisal-dev libsimdjson-dev libsqlite3-dev libzstd-dev zlib1g-dev"
-test="ccache python3 python3-dev python3-venv libgtest-dev libbenchmark-dev libcli11-dev zstd liburing-dev libaio-dev libhdf5-dev libjemalloc2 libtcmalloc-minimal4"
+test="ccache python3 python3-dev python3-venv libgtest-dev libbenchmark-dev libcli11-dev zstd liburing-dev libaio-dev libhdf5-dev libmpich-dev mpich libjemalloc2 libtcmalloc-minimal4"
 torch="python3-torch libtorch-dev"
 web="chromium"
 dev="clang-19 clang-format-19 libclang-rt-19-dev"

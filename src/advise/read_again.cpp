@@ -39,10 +39,8 @@ std::string ReadAgain::remedy() const {
   const bool opened_each_time = 2 * static_cast<double>(opens) >= times();
   return fmt::format(
       "{} {} once{}: load it before the loop (in __init__ of a dataset) and index what is in memory, or map "
-      "it "
-      "(np.load(..., mmap_mode='r') of an .npy file, np.memmap, torch.load(..., mmap=True)). {}read "
-      "compressed "
-      "data in order, or store it uncompressed or in chunks of a sample.",
+      "it (np.load(..., mmap_mode='r') of an .npy file, np.memmap, torch.load(..., mmap=True)). {}read "
+      "compressed data in order, or store it uncompressed or in chunks of a sample.",
       opened_each_time ? "Open" : "Read", group, opened_each_time ? " per worker and keep it open" : "",
       opened_each_time ? "Archives (zip, tar, HDF5) keep their index while they are open; " : "Else ");
 }

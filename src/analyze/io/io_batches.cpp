@@ -7,6 +7,7 @@
 #include "analyze/io/handling.h"
 #include "analyze/io/hdf5_reading.h"
 #include "analyze/io/io.h"
+#include "analyze/io/placed_reads.h"
 #include "derive/idle/loading.h"
 #include "report/statistics.h"
 
@@ -58,16 +59,9 @@ void count(std::int64_t& calls, std::int64_t& time, std::int64_t length) {
 struct FetchSum {
   FetchIo all{};
   struct Group {
-    std::int64_t time = 0, asked = 0, placed_read = 0, handled = 0, locked = 0;
+    std::int64_t time = 0, asked = 0, handled = 0, locked = 0;
     GroupName name;
-    std::map<trace::StringId, Column<Interval>> read;  ///< bytes of a file, not times
-
-    std::int64_t distinct() const {
-      std::int64_t bytes = 0;
-      for (const auto& [file, spans] : read)
-        report::add_to(bytes, IntervalSet::of(Column<Interval>(spans)).length());
-      return bytes;
-    }
+    PlacedReads read;
   };
   std::map<std::string, Group> groups;
   std::unordered_map<trace::StringId, Group*> of_file;
@@ -104,24 +98,19 @@ struct FetchSum {
     report::add_to(group->time, length);
     group->asked += call.kind == IoKind::open;
     if (call.kind == IoKind::lock) report::add_to(group->locked, length);
-    std::int64_t end = 0;
-    if (call.kind != IoKind::read || call.offset < 0 || call.bytes <= 0 ||
-        __builtin_add_overflow(call.offset, call.bytes, &end))
-      return;
-    report::add_to(group->placed_read, call.bytes);
-    group->read[call.file].push_back({call.offset, end});
+    group->read.add(call);
   }
 
   void name_read_again() {
     std::int64_t most = 0;
     for (const auto& [pattern, group] : groups) {
-      const std::int64_t distinct = group.distinct();
-      if (group.placed_read - distinct <= most) continue;
-      most = group.placed_read - distinct;
+      const std::int64_t distinct = group.read.distinct();
+      if (group.read.bytes() - distinct <= most) continue;
+      most = group.read.bytes() - distinct;
       all.again_group = group.name.text();
-      all.again_files = std::ssize(group.read);
+      all.again_files = group.read.files();
       all.again_opens = group.asked;
-      all.again_read = group.placed_read;
+      all.again_read = group.read.bytes();
       all.again_distinct = distinct;
       all.again_handled = group.handled;
     }

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "analyze/io/io.h"
+#include "analyze/io/placed_reads.h"
 #include "report/statistics.h"
 
 namespace stepscope::analyze {
@@ -13,8 +14,6 @@ namespace {
 using derive::IoCall;
 using derive::IoKind;
 using report::add_to;
-using timeline::Interval;
-using timeline::IntervalSet;
 
 /// A file that a process has open.
 struct Stream {
@@ -51,8 +50,7 @@ class Files {
       file.in_order += call.offset == stream.end;
     }
     if (__builtin_add_overflow(call.offset, call.bytes, &stream.end)) stream.end = -1;
-    if (call.kind == IoKind::read && call.bytes > 0 && stream.end > 0)
-      sum.read.push_back({call.offset, stream.end});
+    sum.read.add(call);
   }
 
   /// Its time is the source's.
@@ -68,7 +66,7 @@ class Files {
     for (auto& [name, sum] : files_) {
       sum.file.rank = rank_.rank;
       sum.file.file = trace_.text(name);
-      if (!sum.read.empty()) sum.file.distinct = IntervalSet::of(std::move(sum.read)).length();
+      if (!sum.read.empty()) sum.file.distinct = sum.read.distinct();
       out.push_back(std::move(sum.file));
     }
     std::sort(out.begin(), out.end(), [](const IoFile& a, const IoFile& b) {
@@ -80,7 +78,7 @@ class Files {
  private:
   struct Sum {
     IoFile file{};
-    Column<Interval> read;  ///< bytes of the file, not times
+    PlacedReads read;
   };
   const trace::Trace& trace_;
   const trace::Rank& rank_;

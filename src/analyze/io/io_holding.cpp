@@ -8,6 +8,7 @@
 #include "analyze/io/calling_lines.h"
 #include "analyze/io/handling.h"
 #include "analyze/io/io.h"
+#include "analyze/io/placed_reads.h"
 #include "derive/idle/loading.h"
 #include "derive/thread_role.h"
 #include "report/statistics.h"
@@ -31,7 +32,7 @@ struct HoldingGroup {
   HoldingFiles of{};
   GroupName name;
   std::set<trace::StringId> files;
-  std::map<trace::StringId, Column<Interval>> read;  ///< bytes of a file, not times
+  PlacedReads read;
   std::map<TrackId, OnThread> threads;
 
   void add(const trace::Rank& rank, const IoCall& call) {
@@ -43,12 +44,8 @@ struct HoldingGroup {
     of.writes += call.kind == IoKind::write;
     if (call.kind == IoKind::write) add_to(of.written, call.bytes);
     threads[rank.events.track[call.row]].calls.push_back(span_of(rank, call));
-    if (call.kind != IoKind::read) return;
-    add_to(of.read, call.bytes);
-    std::int64_t end = 0;
-    if (call.offset < 0 || call.bytes <= 0 || __builtin_add_overflow(call.offset, call.bytes, &end)) return;
-    add_to(of.placed_read, call.bytes);
-    read[call.file].push_back({call.offset, end});
+    if (call.kind == IoKind::read) add_to(of.read, call.bytes);
+    read.add(call);
   }
 };
 
@@ -136,7 +133,8 @@ class Holding {
     of.rank = rank_.rank;
     of.group = group.name.text();
     of.files = std::ssize(group.files);
-    for (auto& [file, read] : group.read) add_to(of.distinct, IntervalSet::of(std::move(read)).length());
+    of.placed_read = group.read.bytes();
+    of.distinct = group.read.distinct();
     of.io = calls.length();
     of.time = time.length();
     of.line_time = with_line.length();
