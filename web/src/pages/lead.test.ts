@@ -64,7 +64,7 @@ test('stragglers: who, in what, and what it costs; or that nobody is', () => {
 
 test('input wait: the mean over steps, and the worst step', () => {
   expect(say('input_wait', table('step loader total:ns share:share exposed:ns max:ns', ['1', 'x', 2e6, 0.1, 1e6, 1], ['2', 'x', 4e6, 0.3, 2e6, 1])))
-    .toBe('A step waits 3.00 ms for data on average, 20.0 % of it; most in step 2, 30.0 %. No device works in 50.0 % of these waits.');
+    .toBe('A step waits 3.00 ms for data on average; step 2 most, 30.0 % of its time. No device works in 50.0 % of these waits.');
 });
 
 test('modules: the root, and the one that costs most by itself', () => {

@@ -190,14 +190,14 @@ const inputWait: Sentence = (report) => {
   const total = sum(rows, 'total');
   const worst = most(rows, 'share');
   const exposed = rows.some((row) => row.exposed !== null);
-  return `A step waits ${ns(total / rows.length)} for data on average, ${share(sum(rows, 'share'), rows.length)} of it; most in step ${text(worst.step)}${ofRank(worst, rows)}, ${share(number(worst.share) ?? 0)}`
+  return `A step waits ${ns(total / rows.length)} for data on average; step ${text(worst.step)}${ofRank(worst, rows)} most, ${share(number(worst.share) ?? 0)} of its time`
     + (exposed && total > 0 ? `. No device works in ${share(sum(rows, 'exposed'), total)} of these waits.` : '.');
 };
 
 const io: Sentence = (report) => {
   const rows = rowsWith(report, { window: 'ns', io: 'ns', read: 'bytes', written: 'bytes', files: 'count' });
   if (rows.length === 0) return null;
-  return `Calls on ${count(sum(rows, 'files'))} files take ${share(sum(rows, 'io'), sum(rows, 'window'))} of the time and move ${bytes(sum(rows, 'read') + sum(rows, 'written'))}.`;
+  return `Calls on ${many(sum(rows, 'files'), 'file')} take ${share(sum(rows, 'io'), sum(rows, 'window'))} of the time and move ${bytes(sum(rows, 'read') + sum(rows, 'written'))}.`;
 };
 
 const lines: Sentence = (report) => {
