@@ -98,6 +98,24 @@ def test_a_slow_start_is_said(scripted, monkeypatch):
     server.close()
 
 
+LISTENS = """exec python3 -c "
+import socket
+listener = socket.create_server(('127.0.0.1', 0))
+print('http://127.0.0.1:%d/#token=abc' % listener.getsockname()[1], flush=True)
+connection, _ = listener.accept()
+connection.recv(1000)
+ANSWERS
+" """
+
+
 def test_a_server_that_ends_while_it_answers(scripted):
     with pytest.raises(_server.Unavailable, match="ended while it answered: it ended with exit code 0"):
+        scripted(LISTENS.replace("ANSWERS", "")).ask("GET", "/", {})
+
+
+def test_a_server_that_ends_before_it_is_asked(scripted):
+    with pytest.raises(_server.Unavailable, match="ended before it answered: it ended with exit code 0"):
         scripted("echo http://127.0.0.1:1/#token=abc; sleep 0.2").ask("GET", "/", {})
+    answers = LISTENS.replace("ANSWERS", "connection.sendall(b'HTTP/1.1 200 OK' + bytes([13, 10, 13, 10]))")
+    second = f"[ -e $0.first ] || {{ touch $0.first; echo http://127.0.0.1:1/#token=abc; exit; }}\n{answers}"
+    assert scripted(second).ask("GET", "/", {}).status == 200

@@ -77,11 +77,31 @@ class _Child:
             raise Unavailable("stepscope still looks for recordings in the log folder.", starts=True) from None
 
     def has_ended(self) -> bool:
+        """False for a moment after its end, too."""
         return self._process.poll() is not None
 
     def end(self) -> None:
         assert self._process.stdin is not None
         self._process.stdin.close()
+
+
+def _answer_of(child: _Child, method: str, target: str, headers: Mapping[str, str]) -> Answer:
+    """Raises Unavailable, and ConnectionRefusedError if the child was not asked."""
+    address = child.address()
+    connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=MAX_ANSWER)
+    try:
+        token = address.fragment.removeprefix("token=")
+        connection.request(method, target, headers={**headers, "Authorization": f"Bearer {token}"})
+        got = connection.getresponse()
+        return Answer(got.status, got.reason, got.getheaders(), got.read())
+    except ConnectionRefusedError:
+        raise
+    except (OSError, http.client.HTTPException) as error:
+        if child.over.wait(MAX_END):
+            raise Unavailable(f"stepscope ended while it answered: {child.reason}", "Try again: that starts it anew.") from error
+        raise Unavailable(f"stepscope did not answer: {error}.", "Try again.") from error
+    finally:
+        connection.close()
 
 
 class Server:
@@ -110,23 +130,20 @@ class Server:
 
     def ask(self, method: str, target: str, headers: Mapping[str, str]) -> Answer:
         """Asks with the token, which nobody else knows. Raises Unavailable."""
+        for _ in range(2):  # the first may have ended before it was asked
+            child = self._started()
+            try:
+                return _answer_of(child, method, target, headers)
+            except ConnectionRefusedError:
+                if not child.over.wait(MAX_END):
+                    raise Unavailable("stepscope did not answer: the connection was refused.", "Try again.") from None
+        raise Unavailable(f"stepscope ended before it answered: {child.reason}", "Try again: that starts it anew.")
+
+    def _started(self) -> _Child:
         try:
-            child = self._running()
+            return self._running()
         except OSError as error:
             raise Unavailable(f"stepscope cannot be started: {error}.") from error
-        address = child.address()
-        connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=MAX_ANSWER)
-        try:
-            token = address.fragment.removeprefix("token=")
-            connection.request(method, target, headers={**headers, "Authorization": f"Bearer {token}"})
-            got = connection.getresponse()
-            return Answer(got.status, got.reason, got.getheaders(), got.read())
-        except (OSError, http.client.HTTPException) as error:
-            if child.over.wait(MAX_END):
-                raise Unavailable(f"stepscope ended while it answered: {child.reason}", "Try again: that starts it anew.") from error
-            raise Unavailable(f"stepscope did not answer: {error}.", "Try again.") from error
-        finally:
-            connection.close()
 
     def close(self) -> None:
         """Ends the child, as the end of this process does."""
