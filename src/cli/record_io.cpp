@@ -11,7 +11,10 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 #include <system_error>
+
+#include "report/utf8.h"
 
 namespace stepscope::cli {
 namespace {
@@ -128,21 +131,35 @@ Result<IoSetup> io_setup(const Call& call, const fs::path& folder) {
 }
 
 std::vector<std::string> io_troubles(const fs::path& folder) {
+  constexpr std::size_t kMostPrograms = 5;
   std::map<std::string, int> told;
+  std::set<std::string> unseen;
   std::vector<fs::path> files;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-    if (it->path().filename().string().starts_with("not-recorded-")) files.push_back(it->path());
+    if (const std::string name = it->path().filename().string();
+        name.starts_with("not-recorded-") || name.starts_with("not-seen-"))
+      files.push_back(it->path());
   for (const fs::path& path : files) {
     std::ifstream file(path);
     std::string line;
     if (!std::getline(file, line)) line = "The disk was full.";  // there was no room for the sentence
-    ++told[line];
+    if (path.filename().string().starts_with("not-seen-"))
+      unseen.insert(report::one_line(line));
+    else
+      ++told[line];
     fs::remove(path, error);
   }
   std::vector<std::string> out;
   for (const auto& [why, count] : told)
     out.push_back(count == 1 ? "in a process: " + why : fmt::format("in {} processes: {}", count, why));
+  for (const std::string& program : unseen) {
+    if (out.size() - told.size() == kMostPrograms) {
+      out.push_back(fmt::format("in {} more programs", unseen.size() - kMostPrograms));
+      break;
+    }
+    out.push_back("in " + program + ": nothing can be preloaded into it");
+  }
   return out;
 }
 

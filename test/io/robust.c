@@ -310,6 +310,7 @@ int main(int count, char** args) {
                {"many", many_calls}};
   atexit(at_exit);
   if (strcmp(name, "execs") == 0) exec_chain(args);
+  if (strcmp(name, "starts") == 0) starts(args[2]);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
     if (strcmp(name, cases[i].name) == 0) cases[i].run();
   return 0;

@@ -18,5 +18,6 @@ void shared_position(void);
 void unnamed_files(void);
 void zeros_in_lines(void);
 void renamed_folder(void);
+void starts(char* program);
 
 #endif

@@ -190,6 +190,19 @@ class Robust:
                               capture_output=True, text=True)
         assert done.returncode != 0 and "linked statically" in done.stderr, done
         assert self.traced([program, "many"])[0][0] == 0
+        told, folder = self.traced([self.robust, "starts", program])
+        assert told == self.run([self.robust, "starts", program], dict(os.environ))
+        note, = folder.glob("not-seen-*")
+        assert note.read_text() == f"{program}, which is linked statically\n"
+        done = subprocess.run([self.collector.program, "record", "--io", "-o", self.made / "sh", "--", "sh", "-c", f"{program} many; {program} many"],
+                              capture_output=True, text=True)
+        assert done.returncode == 0 and done.stderr.count("linked statically") == 1, done
+
+    def case_starts(self):
+        plain = self.run([self.robust, "starts", "/bin/sh"], dict(os.environ))
+        traced, folder = self.traced([self.robust, "starts", "/bin/sh"])
+        assert traced == plain and not list(folder.glob("not-seen-*")), traced
+        assert plain[1].count("a 1 b none") == 4 and plain[1].count("a 1 b 1") == 5, plain
 
     def case_no_python(self):
         work, _ = self.fresh()

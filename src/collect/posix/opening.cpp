@@ -36,18 +36,11 @@ int duplicating(Call call, Next next) {
   return made;
 }
 
-bool has_mode(int flags) { return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE; }
-
-mode_t mode_of(int flags, std::va_list more) { return has_mode(flags) ? va_arg(more, mode_t) : 0; }
-
 }  // namespace
 
+// A mode that was not given is passed on as it is.
 #define OPEN(name) \
-  WRAP(int, name, const char* path, int flags, ...) { \
-    std::va_list more; \
-    va_start(more, flags); \
-    const mode_t mode = mode_of(flags, more); \
-    va_end(more); \
+  WRAP(int, name, const char* path, int flags, mode_t mode) { \
     return opening_file(IoFunction::name, AT_FDCWD, path, flags, \
                         [=] { return NEXT(name)(path, flags, mode); }); \
   }
@@ -55,11 +48,7 @@ OPEN(open)
 OPEN(open64)
 
 #define OPENAT(name) \
-  WRAP(int, name, int directory, const char* path, int flags, ...) { \
-    std::va_list more; \
-    va_start(more, flags); \
-    const mode_t mode = mode_of(flags, more); \
-    va_end(more); \
+  WRAP(int, name, int directory, const char* path, int flags, mode_t mode) { \
     return opening_file(IoFunction::name, directory, path, flags, \
                         [=] { return NEXT(name)(directory, path, flags, mode); }); \
   }

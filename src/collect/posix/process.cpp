@@ -20,6 +20,7 @@
 #include "collect/bus_errors.h"
 #include "collect/posix/files.h"
 #include "collect/posix/libraries.h"
+#include "collect/posix/line.h"
 #include "collect/posix/paths.h"
 #include "collect/posix/wrap.h"
 #include "collect/undisturbed.h"
@@ -31,6 +32,8 @@ namespace stepscope::collect {
 void survive_bus_errors(const std::atomic<Recorder*>&) {}
 
 namespace posix {
+
+char recordings_folder[PATH_MAX];
 
 void find_next_vfork();
 void find_next_forbidding();
@@ -44,7 +47,6 @@ namespace {
 constexpr std::uint32_t kMegabytes = 256, kMostMegabytes = 65536;
 
 constinit std::atomic<std::uint32_t> never{kOff};
-char folder[PATH_MAX];
 std::uint32_t megabytes = kMegabytes;
 bool was_forked = false;  // by fork(): its handlers ran
 bool handles_fork = false;
@@ -53,24 +55,6 @@ pthread_key_t at_thread_end;
 bool has_key = false;
 std::atomic<void (*)(int)> next_exit{nullptr};
 
-/// Text that is built without the heap.
-template <std::size_t kBytes>
-struct Line {
-  char text[kBytes];
-  std::size_t length = 0;
-
-  void add(std::string_view more) {
-    const std::size_t fits = more.size() < kBytes - 1 - length ? more.size() : kBytes - 1 - length;
-    std::memcpy(text + length, more.data(), fits);
-    text[length += fits] = '\0';
-  }
-  void add(std::uint64_t number) {
-    char digits[24];
-    add({digits,
-         static_cast<std::size_t>(std::to_chars(digits, digits + sizeof digits, number).ptr - digits)});
-  }
-};
-
 constexpr std::string_view kDiskWasFull = "The disk was full.\n";
 
 /// Says in a file beside the recordings why nothing is recorded; the program's own output is not touched.
@@ -78,7 +62,7 @@ void give_up(std::string_view why) {
   life.load(std::memory_order_relaxed)->store(kOff, std::memory_order_relaxed);
   static Line<PATH_MAX> name;  // the stack may be small
   name.length = 0;
-  name.add(folder);
+  name.add(recordings_folder);
   name.add("/not-recorded-");
   name.add(static_cast<std::uint64_t>(::getpid()));
   name.add(".txt");
@@ -147,7 +131,7 @@ void open_recording(pid_t pid) {
   ::clock_gettime(CLOCK_REALTIME, &time);
   static Line<PATH_MAX> name;
   name.length = 0;
-  name.add(folder);
+  name.add(recordings_folder);
   name.add("/io-");
   name.add(static_cast<std::uint64_t>(pid));
   name.add("-");
@@ -259,11 +243,12 @@ void free_scratch(void* bytes) {
 void begin_process() {
   find_next_forbidding();
   const char* where = std::getenv("STEPSCOPE_IO");
-  if (where == nullptr || where[0] != '/' || std::strlen(where) >= sizeof folder - 64 || is_disabled())
+  if (where == nullptr || where[0] != '/' || std::strlen(where) >= sizeof recordings_folder - 64 ||
+      is_disabled())
     return;
   const Inside inside;
   const int kept = errno;
-  std::strcpy(folder, where);
+  std::strcpy(recordings_folder, where);
   std::atomic<std::uint32_t>* page = wiped_page();
   const std::uint32_t spare = spare_megabytes();
   megabytes = std::min(asked_megabytes(), spare);
@@ -279,7 +264,7 @@ void begin_process() {
     give_up("There is no memory for the table of files.\n");
   } else {
     set_paths(std::getenv("STEPSCOPE_IO_INCLUDE"), std::getenv("STEPSCOPE_IO_EXCLUDE"));
-    exclude(folder);
+    exclude(recordings_folder);
     life.store(page, std::memory_order_release);
   }
   errno = kept;

@@ -63,6 +63,9 @@ inline bool is_inside() { return mine.inside != 0 && is_still_inside(); }
 
 inline bool is_off() { return life_now() == kOff || is_inside(); }
 
+/// Where the recordings are written; "" where nothing is to be recorded.
+extern char recordings_folder[];
+
 /// Numbers of files are those of this recording; it changes in a forked child.
 extern std::atomic<std::uint32_t> session;
 /// Forks of this process so far: files that were open before share their position with a child.

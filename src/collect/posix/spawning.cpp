@@ -5,35 +5,28 @@
 #include <stdlib.h>
 
 #include "collect/posix/process.h"
+#include "collect/posix/starting.h"
 #include "collect/posix/wrap.h"
 
 namespace stepscope::collect::posix {
 namespace {
 
-/// The next function of that name; it may be null.
-template <class Function>
-Function* next_once(std::atomic<Function*>& known, const char* name) {
-  Function* at = known.load(std::memory_order_relaxed);
-  if (at == nullptr)
-    known.store(at = reinterpret_cast<Function*>(find_next(name)), std::memory_order_relaxed);
-  return at;
-}
-
 void shares_positions() { forks.fetch_add(1, std::memory_order_relaxed); }
 
 }  // namespace
 
-#define SPAWN(name) \
+#define SPAWN(name, searched) \
   WRAP(int, name, pid_t* process, const char* path, const posix_spawn_file_actions_t* actions, \
        const posix_spawnattr_t* how, char* const* words, char* const* environment) { \
     static std::atomic<decltype(&wrap_##name)> known{nullptr}; \
     auto* next = next_once(known, #name); \
     if (next == nullptr) return ENOSYS; \
     shares_positions(); \
+    about_to_start(path, searched); \
     return next(process, path, actions, how, words, environment); \
   }
-SPAWN(posix_spawn)
-SPAWN(posix_spawnp)
+SPAWN(posix_spawn, false)
+SPAWN(posix_spawnp, true)
 
 WRAP(int, system, const char* command) {
   static std::atomic<decltype(&wrap_system)> known{nullptr};

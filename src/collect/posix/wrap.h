@@ -29,8 +29,17 @@ extern constinit std::atomic<void*> next_functions[record::kIoFunctions];
 void find_all_next();
 /// Looks for one; null: there is none. errno is kept.
 void* find_next(IoFunction function);
-/// The same by name; for functions that are not recorded.
+/// The same by name.
 void* find_next(const char* name);
+
+/// The next function of that name, for functions that are not recorded; null: there is none.
+template <class Function>
+Function* next_once(std::atomic<Function*>& known, const char* name) {
+  Function* at = known.load(std::memory_order_relaxed);
+  if (at == nullptr)
+    known.store(at = reinterpret_cast<Function*>(find_next(name)), std::memory_order_relaxed);
+  return at;
+}
 
 /// What a function does that neither libc nor another library has: fails with ENOSYS.
 template <class Result>
