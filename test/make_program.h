@@ -43,6 +43,14 @@ class EventText {
         R"J({}{{"ph": "C", "cat": "", "name": "{}", "pid": {}, "tid": {}, "ts": {}, "args": {{"value": {}}}}})J",
         text_.empty() ? "" : ",", name, pid, pid, at, value);
   }
+  /// From one moment of a process to one of another; not the first event.
+  void arrow(const std::string& category, int id, int from_pid, int from, int to_pid, int to) {
+    for (const bool begins : {true, false})
+      text_ += fmt::format(
+          R"J(,{{"ph": "{}", "cat": "{}", "name": "{}", "id": {}, "pid": {}, "tid": {}, "ts": {}, "bp": "e"}})J",
+          begins ? "s" : "f", category, category, id, begins ? from_pid : to_pid, begins ? from_pid : to_pid,
+          begins ? from : to);
+  }
   const std::string& text() const { return text_; }
 
  private:

@@ -74,8 +74,8 @@ class Images(torch.utils.data.Dataset):
 
     def newest(self, index: int) -> str:
         """Looks at all files to find one of them."""
-        folder = self.data / "one"
-        return max(os.listdir(folder)[:400], key=lambda name: os.stat(folder / name).st_mtime_ns)
+        folder = str(self.data / "one")
+        return max(os.listdir(folder), key=lambda name: (os.path.getmtime(f"{folder}/{name}"), os.path.getsize(f"{folder}/{name}")))
 
     def unpacked(self, image: bytes) -> bytes:
         """Run lengths in pure Python."""

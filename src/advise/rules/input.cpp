@@ -48,16 +48,29 @@ LoaderWait both(const LoaderWait& first, const LoaderWait& second) {
   return sum;
 }
 
-/// At least one wait takes half a step, and half of the waits are far shorter than the mean: typical of
-/// enough workers and uneven batches.
+/// Workers whose batches take about equally long begin together and are ready together: of a round, one batch
+/// of each, the program waits for the first alone. 1 where loads differ or are not recorded.
+std::size_t workers_in_step(const Evidence& e) {
+  const auto all = e.mine(e.reports().files.fetching, "I/O while batches are fetched");
+  if (all.empty() || all.front()->batches < kWaitsToCompare) return 1;
+  const bool are_even = report::ratio(all.front()->long_load, all.front()->median_load) <= kEvenLoad;
+  return are_even ? static_cast<std::size_t>(std::max<std::int64_t>(1, all.front()->workers)) : 1;
+}
+
+/// Lengths of waits for rounds of `of` batches; what is left over is left out.
+std::vector<std::int64_t> rounds(const std::vector<LoaderWait>& waits, std::size_t of) {
+  std::vector<std::int64_t> lengths(waits.size() / of, 0);
+  for (std::size_t i = 0; i < lengths.size() * of; ++i) report::add_to(lengths[i / of], waits[i].length);
+  return lengths;
+}
+
+/// At least one wait for a round takes half a step, and half of them are far shorter than the mean: typical
+/// of enough workers and uneven batches.
 bool comes_in_bursts(const Evidence& e, const std::vector<LoaderWait>& waits) {
-  if (std::ssize(waits) < kWaitsToCompare) return false;
-  std::vector<std::int64_t> lengths;
+  std::vector<std::int64_t> lengths = rounds(waits, workers_in_step(e));
+  if (std::ssize(lengths) < kWaitsToCompare) return false;
   std::int64_t sum = 0;
-  for (const LoaderWait& wait : waits) {
-    lengths.push_back(wait.length);
-    report::add_to(sum, wait.length);
-  }
+  for (const std::int64_t length : lengths) report::add_to(sum, length);
   const auto longest = static_cast<double>(*std::max_element(lengths.begin(), lengths.end()));
   return longest >= kBurstWait * static_cast<double>(e.step_length()) &&
          report::ratio(report::quantile(lengths, 0.5), report::mean(sum, std::ssize(lengths))) <=
@@ -173,15 +186,20 @@ std::int64_t beyond_fetching(std::int64_t waited, const std::vector<LoaderWait>&
   return std::max<std::int64_t>(0, waited - kQueueFetch * std::ssize(waits));
 }
 
-/// Workers are late in general: in at least half of the steps.
-bool always_late(const Evidence& e, Bound bound) {
+/// Workers are late in general: in at least half of the steps, or of the rounds.
+bool always_late(const Evidence& e, Bound bound, const std::vector<LoaderWait>& waits) {
   std::int64_t late = 0, all = 0;
   for (const analyze::StepWaits* own : e.mine(e.reports().input_wait.steps, "Waiting for data by step")) {
     const double share = bound == Bound::host_only ? own->share : own->exposed_share;
     ++all;
     late += !(share < kLoaderShare);  // an unknown share counts as late
   }
-  return late * 2 >= all;
+  const std::size_t workers = workers_in_step(e);
+  const std::vector<std::int64_t> lengths = rounds(waits, workers);
+  const double limit = kLoaderShare * static_cast<double>(workers) * static_cast<double>(e.step_length());
+  const auto late_rounds = std::ranges::count_if(
+      lengths, [&](std::int64_t length) { return static_cast<double>(length) >= limit; });
+  return late * 2 >= all || (workers > 1 && late_rounds * 2 >= std::ssize(lengths));
 }
 
 /// DataLoader workers that fit the machine's cores; 32 where the file does not say how many there are.
@@ -217,7 +235,7 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
   const std::int64_t per_step = waited / e.steps();
   const std::vector<LoaderWait> waits = loader_waits(e);
   const bool other = restarts(e, waits).size() >= 2 || comes_in_bursts(e, waits);
-  if (!in_main && (other || !always_late(e, bound) || batches_are_ready(e))) return std::nullopt;
+  if (!in_main && (other || !always_late(e, bound, waits) || batches_are_ready(e))) return std::nullopt;
   const std::int64_t beyond = host_only ? beyond_fetching(waited, waits) : waited;
   const bool fetches = in_main || e.loader_kind() == LoaderKind::multi_process;
   if (host_only && fetches && e.share(beyond) < kLoaderShare) return std::nullopt;
@@ -338,7 +356,8 @@ worker processes (I02).)"},
     {RuleId::I02, "the loader's workers are late", false,
      [](const Evidence& e, Bound bound) { return slow_loader(e, bound, false); },
      R"(Looks at: the same as I01. Fires for a loader with worker processes, or of an unknown kind, that takes at
-least `kLoaderShare` of the window, and as much of half the steps. Without a device nothing hides the fetching
+least `kLoaderShare` of the window, and as much of half the steps, or of half the rounds: where nine of ten batches take at most kEvenLoad of
+the median to load, one batch of each worker is a round, and so for I04. Without a device nothing hides the fetching
 of batches: kQueueFetch per batch of worker processes is subtracted first.
 
 Names up to three lines that hold kSomeOfCost of the workers' time, if workers were sampled (*Lines of workers* of

@@ -69,8 +69,11 @@ struct FetchIo {
   std::int64_t batches = 0;
   std::int64_t ready = 0;    ///< of them, fetched before the program asked
   std::int64_t load = 0;     ///< length of the fetches, ns
-  std::int64_t io = 0;       ///< of them, covered by calls, ns
-  std::int64_t threads = 0;  ///< most threads of a process with calls in one fetch
+  std::int64_t workers = 0;  ///< processes that fetched, without the one that waits
+  std::int64_t median_load = 0,
+               long_load = 0;  ///< of a batch by a worker, ns; long: nine of ten take no longer
+  std::int64_t io = 0;         ///< of them, covered by calls, ns
+  std::int64_t threads = 0;    ///< most threads of a process with calls in one fetch
   std::int64_t calls = 0, time = 0, read = 0;
   std::int64_t hdf5_time = 0;                ///< of `time`, in calls of HDF5
   std::int64_t opens = 0, opening_time = 0;  ///< open and close

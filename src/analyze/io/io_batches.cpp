@@ -155,6 +155,20 @@ void add_io_in(LateBatch& batch, FetchSum& sum, const trace::Trace& trace, const
   batch.slowest_time = slowest->second;
 }
 
+void add_workers(FetchIo& all, std::span<const LateBatch> batches) {
+  std::vector<std::int64_t> loads;
+  std::set<std::string_view> workers;
+  for (const LateBatch& batch : batches)
+    if (!batch.worker.empty()) {
+      loads.push_back(batch.load);
+      workers.insert(batch.worker);
+    }
+  if (loads.empty()) return;
+  all.workers = std::ssize(workers);
+  all.median_load = report::quantile(loads, 0.5);
+  all.long_load = report::quantile(loads, 0.9);
+}
+
 }  // namespace
 
 void add_late_batches(Io& of, const Derived& derived, const trace::Rank& rank, const RankIo& io) {
@@ -211,6 +225,7 @@ void add_late_batches(Io& of, const Derived& derived, const trace::Rank& rank, c
   sum.name_read_again();
   reading.name(sum.all);
   sum.all.rank = rank.rank;
+  add_workers(sum.all, std::span(of.batches).subspan(static_cast<std::size_t>(first)));
   if (sum.all.batches > 0) of.fetching.push_back(std::move(sum.all));
   std::stable_sort(of.batches.begin() + first, of.batches.end(),
                    [](const LateBatch& a, const LateBatch& b) { return a.wait > b.wait; });
