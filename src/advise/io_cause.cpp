@@ -160,9 +160,9 @@ std::optional<IoCause> read_again(const FetchIo& of) {
 
 }  // namespace
 
-bool batches_are_ready(const Evidence& e) {
+bool batches_are_ready(const Evidence& e, double share) {
   const auto all = e.mine(e.reports().files.fetching, "I/O while batches are fetched");
-  return !all.empty() && holds(all.front()->ready, all.front()->batches, kReadyBatches);
+  return !all.empty() && holds(all.front()->ready, all.front()->batches, share);
 }
 
 std::optional<IoCause> io_cause(const Evidence& e) {

@@ -29,9 +29,9 @@ struct IoCause {
   bool is_in_turn() const { return kind == IoCauseKind::locks || kind == IoCauseKind::one_by_one; }
 };
 
-/// Whether most batches were fetched before the program asked for them: workers are not late. False where
-/// that is not recorded.
-bool batches_are_ready(const Evidence& e);
+/// Whether at least `share` of the batches were fetched before the program asked for them: workers are not
+/// late. False where that is not recorded.
+bool batches_are_ready(const Evidence& e, double share);
 
 /// nullopt where no I/O of fetches is recorded, or where it explains nothing.
 std::optional<IoCause> io_cause(const Evidence& e);

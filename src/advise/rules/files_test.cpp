@@ -114,15 +114,15 @@ Advice taking_turns(int locked, const char* function = "flock", const char* more
   });
 }
 
-/// 40 steps that wait for a batch and compute for 1 ms. Four workers begin a batch each at the same time and
-/// load it in `load_of(batch)` µs.
-std::string four_workers(int (*load_of)(int)) {
+/// Steps that wait for a batch and compute for 1 ms: 10 rounds of `workers`, which begin a batch each at the
+/// same time and load it in `load_of(batch)` µs.
+std::string together(int workers, int (*load_of)(int)) {
   test::EventText events;
   int at = 0;
   for (int round = 0; round < 10; ++round) {
     const int begin = at;
-    for (int worker = 0; worker < 4; ++worker) {
-      const int batch = 4 * round + worker, load = load_of(batch), pid = 6 + worker, from = at;
+    for (int worker = 0; worker < workers; ++worker) {
+      const int batch = workers * round + worker, load = load_of(batch), pid = 6 + worker, from = at;
       events.add("user_annotation", "DataLoader.fetch", pid, pid, begin, load);
       events.add("posix_call", "pread64", pid, pid, begin + 1, load / 2, file(batch, 100'000));
       at = std::max(at, begin + load) + 10;
@@ -137,12 +137,14 @@ std::string four_workers(int (*load_of)(int)) {
   return events.text();
 }
 
-// One wait of 9 ms in four: all four batches were ready then. Or one batch in eight is late.
+// One wait in four or eight: all batches of the round were ready then. Or one batch in eight is late.
 TEST(FileRules, WorkersThatAreReadyTogether) {
-  const Advice together(four_workers([](int) { return 9000; }));
-  EXPECT_TRUE(together.has("I02"));
-  EXPECT_FALSE(together.has("I04"));
-  const Advice uneven(four_workers([](int batch) { return batch % 8 == 0 ? 40'000 : 500; }));
+  for (const int workers : {4, 8}) {
+    const Advice even(together(workers, [](int) { return 20'000; }));
+    EXPECT_TRUE(even.has("I02")) << workers;
+    EXPECT_FALSE(even.has("I04")) << workers;
+  }
+  const Advice uneven(together(4, [](int batch) { return batch % 8 == 0 ? 40'000 : 500; }));
   EXPECT_TRUE(uneven.has("I04"));
   EXPECT_FALSE(uneven.has("I02"));
 }

@@ -143,7 +143,7 @@ std::optional<Claim> worker_restart(const Evidence& e, Bound) {
 std::optional<Claim> bursts(const Evidence& e, Bound bound) {
   const std::vector<LoaderWait> waits = loader_waits(e);
   if (e.loader_kind() != LoaderKind::multi_process || !comes_in_bursts(e, waits) ||
-      restarts(e, waits).size() >= 2)
+      restarts(e, waits).size() >= 2 || batches_are_ready(e, kBurstsReady))
     return std::nullopt;
   const bool host_only = bound == Bound::host_only;
   const std::int64_t cost = host_only ? e.fact(&Facts::host_data_loading) : e.idle(IdleCause::input);
@@ -235,7 +235,9 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
   const std::int64_t per_step = waited / e.steps();
   const std::vector<LoaderWait> waits = loader_waits(e);
   const bool other = restarts(e, waits).size() >= 2 || comes_in_bursts(e, waits);
-  if (!in_main && (other || !always_late(e, bound, waits) || batches_are_ready(e))) return std::nullopt;
+  if (!in_main && (other || !always_late(e, bound, waits) ||
+                   batches_are_ready(e, 1 - (1 - kReadyBatches) / static_cast<double>(workers_in_step(e)))))
+    return std::nullopt;
   const std::int64_t beyond = host_only ? beyond_fetching(waited, waits) : waited;
   const bool fetches = in_main || e.loader_kind() == LoaderKind::multi_process;
   if (host_only && fetches && e.share(beyond) < kLoaderShare) return std::nullopt;
@@ -370,7 +372,7 @@ proposes no workers or larger batches.
 Saving: replay without data loading, or with as much of it as a worker takes for a batch. The low end is kStarvedPessimism of it: the cores may be used up. Without
 a device, the high end is kSlowedToo of it.
 
-Silent on: waits of single batches (I04) and of restarted workers (I03); batches that were ready (kReadyBatches) when the program
+Silent on: waits of single batches (I04) and of restarted workers (I03); batches that were ready (kReadyBatches, of rounds) when the program
 asked, if file I/O is recorded.)"},
     {RuleId::I03, "workers are restarted for every pass over the data", false, worker_restart,
      R"(Looks at: *Each wait* of `input_wait`, loaders with worker processes. Fires when at least two waits take
@@ -388,7 +390,7 @@ kBurstShare of the window idle for cause `input` (in the loader, where no device
 
 Saving: kBurstLeast to kBurstMost of that idle time.
 
-Silent on: restarted workers (I03); loaders that are always late (I02).)"},
+Silent on: restarted workers (I03); loaders that are always late (I02); batches that were ready (kBurstsReady), as in I02.)"},
 };
 
 }  // namespace
