@@ -2,7 +2,7 @@
 """Records train.py with each planted cause and checks the first finding of the report: planted.py STEPSCOPE [--python PYTHON] [CAUSE ...]
 
 PYTHON has PyTorch and the package stepscope, e.g. what tools/pypi-torch.sh prints. Nothing else should run meanwhile: on busy
-cores, loaders are late for other reasons. The data set (55 MB) is made in the folder of --data.
+cores, loaders are late for other reasons. The data set (320 MB of disk) is made in the folder of --data.
 """
 import argparse
 import json

@@ -1,7 +1,7 @@
 """Trains a small model on images in files, with one planted cause of slow loading: train.py DATA CAUSE [--steps N].
 
 The data set is made below DATA at first use: 600 samples of 3 x 64 x 64 bytes. In one file each, in one file together, and each in
-64 tiny files.
+128 tiny files.
 """
 
 import argparse
@@ -14,7 +14,7 @@ import numpy
 import torch
 from torch import nn
 
-SAMPLES, SHAPE, TILES, COLUMNS = 600, (3, 64, 64), 64, 48
+SAMPLES, SHAPE, TILES, COLUMNS = 600, (3, 64, 64), 128, 48
 BYTES = SHAPE[0] * SHAPE[1] * SHAPE[2]
 CAUSES = ("healthy", "tiny_files", "slow_decode", "no_workers", "one_worker", "lock", "cold_cache", "metadata", "checkpoint", "logging")
 LOCK = threading.Lock()
@@ -134,7 +134,7 @@ def main() -> None:
     if given.cause == "lock":
         loader = Threads(images, batch)
     else:
-        workers = {"no_workers": 0, "one_worker": 1, "healthy": 1, "cold_cache": 1, "slow_decode": 1}.get(given.cause, 2)
+        workers = {"no_workers": 0, "one_worker": 1, "healthy": 1, "cold_cache": 1, "slow_decode": 1, "tiny_files": 1}.get(given.cause, 2)
         loader = torch.utils.data.DataLoader(images, batch, shuffle=True, num_workers=workers,
                                              persistent_workers=workers > 0)
     log = open(given.data / "log.txt", "w")
