@@ -66,8 +66,8 @@ class Images(torch.utils.data.Dataset):
             return self.smoothed((self.data / "one" / f"{index}.img").read_bytes())
         if self.cause == "cold_cache":
             parts = []
+            os.posix_fadvise(self.whole, 0, 0, os.POSIX_FADV_DONTNEED)
             for part in range(COLUMNS):
-                os.posix_fadvise(self.whole, 0, 0, os.POSIX_FADV_DONTNEED)
                 parts.append(os.pread(self.whole, BYTES // COLUMNS, (part * SAMPLES + index) * (BYTES // COLUMNS)))
             return b"".join(parts)
         return (self.data / "one" / f"{index}.img").read_bytes()
@@ -134,7 +134,7 @@ def main() -> None:
     if given.cause == "lock":
         loader = Threads(images, batch)
     else:
-        workers = {"no_workers": 0, "one_worker": 1, "healthy": 1, "cold_cache": 1, "slow_decode": 1, "tiny_files": 1}.get(given.cause, 2)
+        workers = 0 if given.cause == "no_workers" else 2 if given.cause in ("checkpoint", "logging") else 1
         loader = torch.utils.data.DataLoader(images, batch, shuffle=True, num_workers=workers,
                                              persistent_workers=workers > 0)
     log = open(given.data / "log.txt", "w")
