@@ -1,19 +1,19 @@
 #include "cli/record_io.h"
 
-#include <elf.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <set>
 #include <system_error>
 
+#include "record/io/static_program.h"
 #include "report/utf8.h"
 
 namespace stepscope::cli {
@@ -59,18 +59,11 @@ std::string unreachable(const fs::path& program) {
   struct stat what{};
   if (::stat(program.c_str(), &what) == 0 && (what.st_mode & (S_ISUID | S_ISGID)) != 0)
     return "runs with its owner's rights (setuid), and the system preloads nothing into such programs";
-  std::ifstream file(program, std::ios::binary);
-  Elf64_Ehdr head{};
-  if (!file.read(reinterpret_cast<char*>(&head), sizeof head) ||
-      std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
-      head.e_phentsize != sizeof(Elf64_Phdr) || head.e_phnum > 256)
-    return "";
-  file.seekg(static_cast<std::streamoff>(head.e_phoff));
-  for (int i = 0; i < head.e_phnum; ++i) {
-    Elf64_Phdr part{};
-    if (!file.read(reinterpret_cast<char*>(&part), sizeof part) || part.p_type == PT_INTERP) return "";
-  }
-  return "is linked statically, so nothing can be preloaded into it";
+  const int file = ::open(program.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return "";
+  const bool is_static = record::is_static_program(file);
+  ::close(file);
+  return is_static ? "is linked statically, so nothing can be preloaded into it" : "";
 }
 
 /// The variable's value followed or preceded by ours.
@@ -143,11 +136,11 @@ std::vector<std::string> io_troubles(const fs::path& folder) {
   for (const fs::path& path : files) {
     std::ifstream file(path);
     std::string line;
-    if (!std::getline(file, line)) line = "The disk was full.";  // there was no room for the sentence
-    if (path.filename().string().starts_with("not-seen-"))
+    std::getline(file, line);
+    if (path.filename().string().starts_with("not-recorded-"))
+      ++told[line.empty() ? "The disk was full." : line];  // there was no room for the sentence
+    else if (!line.empty())
       unseen.insert(report::one_line(line));
-    else
-      ++told[line];
     fs::remove(path, error);
   }
   std::vector<std::string> out;
@@ -158,7 +151,7 @@ std::vector<std::string> io_troubles(const fs::path& folder) {
       out.push_back(fmt::format("in {} more programs", unseen.size() - kMostPrograms));
       break;
     }
-    out.push_back("in " + program + ": nothing can be preloaded into it");
+    out.push_back("in " + program + ": nothing can be preloaded into it; strace sees it (docs/io.md)");
   }
   return out;
 }

@@ -192,10 +192,11 @@ class Robust:
         assert self.traced([program, "many"])[0][0] == 0
         told, folder = self.traced([self.robust, "starts", program])
         assert told == self.run([self.robust, "starts", program], dict(os.environ))
+        assert "fstat" not in self.counts(folder), "looking at the program is recorded"
         note, = folder.glob("not-seen-*")
         assert note.read_text() == f"{program}, which is linked statically\n"
         done = subprocess.run([self.collector.program, "record", "--io", "-o", self.made / "sh", "--", "sh", "-c", f"{program} many; {program} many"],
-                              capture_output=True, text=True)
+                              cwd=self.fresh()[0], capture_output=True, text=True)
         assert done.returncode == 0 and done.stderr.count("linked statically") == 1, done
 
     def case_starts(self):

@@ -174,7 +174,7 @@ namespace stepscope::advise {
   X(double, kBurstShare, 0.03, "of the window: exposed waits that come in bursts", "chosen") \
   X(double, kBurstMedian, 0.25, "of the mean wait: half of the waits that come in bursts are shorter", "0.1 in recordings of real workers that need 1 ms to fetch each batch; 0.7 or more with late workers") \
   X(double, kBurstWait, 0.5, "of the step: the longest wait, where waits come in bursts", "chosen: workers disturbed for a moment are a quarter of a step late") \
-  X(double, kEvenLoad, 1.5, "of the median load of a batch: nine of ten batches take no longer, so they are even", "1.1 for equal work on an idle machine, 1.3 where two workers share a core") \
+  X(double, kEvenLoad, 1.5, "of the median load of a batch: nine of ten batches take no longer, so they are even", "chosen: workers share the cores with each other and with the program") \
   X(double, kBurstLeast, 0.3, "of the exposed waits: saved if they are partly evened out", "chosen") \
   X(double, kBurstMost, 1, "of the exposed waits: saved if they are evened out", "0.99 to 1.01 in simulated jobs with the same mean load") \
   X(std::int64_t, kStepsToTrust, 3, "steps needed for the verdict that nothing is wrong", "chosen") \

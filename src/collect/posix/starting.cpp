@@ -1,10 +1,8 @@
 // Functions that replace the process by another program.
 #include "collect/posix/starting.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,33 +15,19 @@
 #include "collect/posix/process.h"
 #include "collect/posix/wrap.h"
 #include "collect/undisturbed.h"
+#include "record/io/static_program.h"
 
 namespace stepscope::collect::posix {
 namespace {
-
-ssize_t read_at(int file, void* to, std::size_t bytes, std::uint64_t at) {
-  return ::syscall(SYS_pread64, file, to, bytes, static_cast<off_t>(at));
-}
 
 /// Why nothing can be preloaded into an open file; null: it can, or it is no program.
 const char* unreachable(int file) {
   struct stat what{};
   if (::fstat(file, &what) != 0 || !S_ISREG(what.st_mode) || (what.st_mode & 0111) == 0) return nullptr;
-  if ((what.st_mode & S_ISUID) != 0 && what.st_uid != ::geteuid())
-    return "runs with its owner's rights (setuid)";
-  Elf64_Ehdr head{};
-  constexpr int kMostParts = 256;
-  if (read_at(file, &head, sizeof head, 0) != sizeof head ||
-      std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
-      head.e_phentsize != sizeof(Elf64_Phdr) || head.e_phnum > kMostParts)
-    return nullptr;
-  for (int i = 0; i < head.e_phnum; ++i) {
-    Elf64_Phdr part{};
-    if (read_at(file, &part, sizeof part, head.e_phoff + i * sizeof part) != sizeof part ||
-        part.p_type == PT_INTERP)
-      return nullptr;
-  }
-  return "is linked statically";
+  if (((what.st_mode & S_ISUID) != 0 && what.st_uid != ::geteuid()) ||
+      ((what.st_mode & S_ISGID) != 0 && what.st_gid != ::getegid()))
+    return ", which runs with its owner's rights (setuid)\n";
+  return record::is_static_program(file) ? ", which is linked statically\n" : nullptr;
 }
 
 std::uint64_t hash_of(const char* text) {
@@ -62,12 +46,9 @@ void note(const char* program, const char* why) {
   name.add(".txt");
   const int file = open_file(name.text, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file < 0) return;
-  Line<PATH_MAX + 100> text;
-  text.add(program);
-  text.add(", which ");
-  text.add(why);
-  text.add("\n");
-  write_file(file, text.text, text.length, 0);
+  const std::size_t length = std::strlen(program);
+  write_file(file, program, length, 0);
+  write_file(file, why, std::strlen(why), static_cast<off_t>(length));
   close_file(file);
 }
 
@@ -120,8 +101,10 @@ int with_words(const char* first, std::va_list& more, Next next) {
 }  // namespace
 
 void about_to_start(const char* program, bool searched) {
-  if (recordings_folder[0] == '\0' || program == nullptr) return;
+  // Where recording has ended for good, a filter of system calls may stand.
+  if (recordings_folder[0] == '\0' || program == nullptr || life_now() == kOff) return;
   const int kept = errno;
+  const Inside inside;
   if (searched && std::strchr(program, '/') == nullptr)
     look_in_path(program);
   else
