@@ -107,6 +107,9 @@ inline constexpr IdleCause kLateCauses[] = {IdleCause::launch, IdleCause::runtim
 /// The autograd node that adds to a gradient.
 inline constexpr std::string_view kAccumulate = "torch::autograd::AccumulateGrad";
 
+/// How the names of a DataLoader's ranges begin.
+inline constexpr std::string_view kLoaderRange = "enumerate(DataLoader)#";
+
 /// Parts of names of host ranges that rules ask about; one pass finds them all.
 inline constexpr std::string_view kAskedRanges[] = {
     "Optimizer.step#",
@@ -122,7 +125,7 @@ inline constexpr std::string_view kAskedRanges[] = {
     "ModuleLoad",
     kAccumulate,
     "autograd::CopySlices",
-    "enumerate(DataLoader)#",
+    kLoaderRange,
 };
 
 /// One of kAskedRanges; any other text does not compile.

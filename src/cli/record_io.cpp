@@ -23,11 +23,12 @@ namespace fs = std::filesystem;
 
 constexpr const char* kLibrary = "libstepscope_io.so";
 
-/// Beside the program in a build folder, in lib after an installation, in the Python package after pip.
+/// Beside the program in a build folder, in lib after an installation, in the Python package after pip, which
+/// `pip install --target` puts beside bin.
 Result<fs::path> library() {
   std::error_code error;
   const fs::path own = fs::read_symlink("/proc/self/exe", error).parent_path(), lib = own.parent_path();
-  std::vector<fs::path> tried = {own / kLibrary};
+  std::vector<fs::path> tried = {own / kLibrary, lib / "stepscope" / kLibrary};
   for (const char* name : {"lib", "lib64"}) {
     tried.push_back(lib / name / kLibrary);
     for (fs::directory_iterator it(lib / name, error), end; !error && it != end; it.increment(error))
@@ -138,7 +139,7 @@ std::vector<std::string> io_troubles(const fs::path& folder) {
     std::string line;
     std::getline(file, line);
     if (path.filename().string().starts_with("not-recorded-"))
-      ++told[line.empty() ? "The disk was full." : line];  // there was no room for the sentence
+      ++told[line.empty() ? "The disk was full: record to another disk." : line];  // there was no room for the sentence
     else if (!line.empty())
       unseen.insert(report::one_line(line));
     fs::remove(path, error);

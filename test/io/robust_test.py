@@ -301,7 +301,8 @@ class Robust:
                                f"{self.collector.program} record --io -o {self.made}/io_full/out -- sh -c '{script}'"],
                               cwd=self.fresh()[0], capture_output=True, text=True)
         said = " ".join((done.stderr + done.stdout).split())
-        assert done.returncode == 0 and "I/O was not recorded in 2 processes: The disk was full." in said, done
+        assert done.returncode == 0 and ("I/O was not recorded in 2 processes: The disk was full: record to another disk."
+                                        in said), done
         assert "The disk was full after" in said and "damaged" not in said, said
 
     def case_late_library(self):

@@ -268,7 +268,7 @@ std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
        in_main ? kWorkerPessimism : kStarvedPessimism, host_only ? kSlowedToo : 1.0);
   if (!in_main && load == 0 && cores_are_used_up(e)) f.saving_low = 0;
   const std::int64_t recording =
-      host_only && in_main ? std::min(waited, e.launched_in("enumerate(DataLoader)#").recording) : 0;
+      host_only && in_main ? std::min(waited, e.launched_in(kLoaderRange).recording) : 0;
   if (host_only && in_main) {
     const bool sure = e.share(beyond) >= kSureLoading;
     f.saving_low =

@@ -78,6 +78,11 @@ TEST(OnCpu, LoopOfSmallOperators) {
   EXPECT_FALSE(advice_of(work).has("H05"));
   const auto worker = [](Loop& l) { l.ops_in("DataLoader.fetch", 100, 20).op("aten::mm", 2000); };
   EXPECT_FALSE(advice_of(worker).has("H05"));
+  const auto in_main = [](Loop& l) {
+    l.ops_in("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 100, 20).op("aten::mm", 2000);
+  };
+  EXPECT_FALSE(advice_of(in_main).has("H05"));
+  EXPECT_TRUE(advice_of(in_main).has("I01"));
 }
 
 constexpr const char* kFloats = R"("Input Dims": [[1000000], []], "Input type": ["float", "Scalar"])";

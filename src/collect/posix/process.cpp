@@ -55,7 +55,7 @@ pthread_key_t at_thread_end;
 bool has_key = false;
 std::atomic<void (*)(int)> next_exit{nullptr};
 
-constexpr std::string_view kDiskWasFull = "The disk was full.\n";
+constexpr std::string_view kDiskWasFull = "The disk was full: record to another disk.\n";
 
 /// Says in a file beside the recordings why nothing is recorded; the program's own output is not touched.
 void give_up(std::string_view why) {
