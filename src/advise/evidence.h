@@ -112,20 +112,11 @@ inline constexpr std::string_view kLoaderRange = "enumerate(DataLoader)#";
 
 /// Parts of names of host ranges that rules ask about; one pass finds them all.
 inline constexpr std::string_view kAskedRanges[] = {
-    "Optimizer.step#",
-    "Optimizer.zero_grad#",
-    "reducer::copy_bucket_to_grad",
-    "unflatten_dense_tensors",
-    "gloo:broadcast",
-    "autograd::engine::evaluate_function",
-    "Torch-Compiled Region",
-    "(dynamo_timed)",
-    "_dynamo/convert_frame.py",
-    "triton/compiler/",
-    "ModuleLoad",
-    kAccumulate,
-    "autograd::CopySlices",
-    kLoaderRange,
+    "Optimizer.step#",         "Optimizer.zero_grad#", "reducer::copy_bucket_to_grad",
+    "unflatten_dense_tensors", "gloo:broadcast",       "autograd::engine::evaluate_function",
+    "Torch-Compiled Region",   "(dynamo_timed)",       "_dynamo/convert_frame.py",
+    "triton/compiler/",        "ModuleLoad",           kAccumulate,
+    "autograd::CopySlices",    kLoaderRange,
 };
 
 /// One of kAskedRanges; any other text does not compile.

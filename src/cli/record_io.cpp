@@ -117,8 +117,10 @@ Result<IoSetup> io_setup(const Call& call, const fs::path& folder) {
   all.push_back(joined("ASAN_OPTIONS", "", ':', "verify_asan_link_order=0"));
   if (call.params.has("io-include"))
     all.push_back("STEPSCOPE_IO_INCLUDE=" + absolute_paths(std::string(call.params.text("io-include"))));
+  std::string excluded = scratch_folder().lexically_normal().string();
   if (call.params.has("io-exclude"))
-    all.push_back("STEPSCOPE_IO_EXCLUDE=" + absolute_paths(std::string(call.params.text("io-exclude"))));
+    excluded += ":" + absolute_paths(std::string(call.params.text("io-exclude")));
+  all.push_back("STEPSCOPE_IO_EXCLUDE=" + excluded);
   if (call.params.has("megabytes"))
     all.push_back("STEPSCOPE_IO_MEGABYTES=" + std::string(call.params.text("megabytes")));
   return setup;
@@ -139,7 +141,8 @@ std::vector<std::string> io_troubles(const fs::path& folder) {
     std::string line;
     std::getline(file, line);
     if (path.filename().string().starts_with("not-recorded-"))
-      ++told[line.empty() ? "The disk was full: record to another disk." : line];  // there was no room for the sentence
+      ++told[line.empty() ? "The disk was full: record to another disk."
+                          : line];  // there was no room for the sentence
     else if (!line.empty())
       unseen.insert(report::one_line(line));
     fs::remove(path, error);

@@ -1,5 +1,6 @@
 #include "cli/temporary_folder.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +15,11 @@ namespace fs = std::filesystem;
 
 bool stays_whole(const std::string& path) {
   return path.find_first_of(" :$") == std::string::npos;  // $: the dynamic linker's $ORIGIN
+}
+
+fs::path scratch_folder() {
+  std::error_code ignored;
+  return fs::temp_directory_path(ignored) / fmt::format("stepscope-{}", ::getuid());
 }
 
 Result<TemporaryFolder> TemporaryFolder::make(const std::string& name) {

@@ -1,6 +1,7 @@
-// A folder of this process in the system's one for temporary files.
+// Folders in the system's one for temporary files.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "base/result.h"
@@ -22,6 +23,9 @@ class TemporaryFolder {
   explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
   std::string path_;  // "": moved away
 };
+
+/// Where recorded programs of this user keep files of stepscope: scratch() of stepscope.profiler.
+std::filesystem::path scratch_folder();
 
 /// Whether the path stays one in PYTHONPATH and LD_PRELOAD.
 bool stays_whole(const std::string& path);

@@ -199,6 +199,18 @@ class Robust:
                               cwd=self.fresh()[0], capture_output=True, text=True)
         assert done.returncode == 0 and done.stderr.count("linked statically") == 1, done
 
+    def case_own_files(self):
+        """Files that stepscope keeps while it records are not the program's."""
+        work = self.fresh()[0]
+        own = work / f"stepscope-{os.getuid()}"
+        own.mkdir()
+        (own / "loader-1").write_text("x")
+        (work / "data").write_text("x")
+        done = subprocess.run([self.collector.program, "record", "--io", "-o", work / "rec", "--io-exclude", work / "rec", "--",
+                               "cat", own / "loader-1", work / "data"], env={**os.environ, "TMPDIR": str(work)}, capture_output=True, text=True)
+        assert done.returncode == 0, done
+        assert {event["fname"] for event in self.collector.events(work / "rec")} == {str(work / "data")}
+
     def case_starts(self):
         plain = self.run([self.robust, "starts", "/bin/sh"], dict(os.environ))
         traced, folder = self.traced([self.robust, "starts", "/bin/sh"])

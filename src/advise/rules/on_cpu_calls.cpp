@@ -86,7 +86,7 @@ const analyze::OpLoop* dearest_loop(const Evidence& e) {
   const std::int64_t parameters = e.launched_in(kAccumulate).ranges / e.steps();
   const analyze::OpLoop* dearest = nullptr;
   for (const analyze::OpLoop* loop : e.mine(e.reports().launches.loops, "Loops of operators")) {
-    if (loop->parent.starts_with("aten::") ||  // a loop inside an operator is not the program's
+    if (loop->parent.starts_with("aten::") ||      // a loop inside an operator is not the program's
         loop->region.starts_with(kLoaderRange) ||  // I01 names its line
         has_own_rule(loop->unit, loop->parent, loop->region) || loop->times / loop->loops <= parameters ||
         loop->host > kLayerWork * loop->times)

@@ -19,6 +19,7 @@
 #include "cli/present.h"
 #include "cli/reach.h"
 #include "cli/record.h"
+#include "cli/temporary_folder.h"
 
 namespace stepscope::cli {
 namespace {
@@ -28,9 +29,8 @@ namespace fs = std::filesystem;
 /// The process's control sockets. Names end in a part for the machine, as machines may share the folder.
 std::vector<fs::path> sockets_of(const std::string& process) {
   std::error_code error;
-  const fs::path folder = fs::temp_directory_path(error) / fmt::format("stepscope-{}", ::getuid());
   std::vector<fs::path> found;
-  for (const auto& entry : fs::directory_iterator(folder, error))
+  for (const auto& entry : fs::directory_iterator(scratch_folder(), error))
     if (entry.path().filename().string().starts_with(fmt::format("control-{}-", process)))
       found.push_back(entry.path());
   return found;
