@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "analyze/io/io.h"
+#include "derive/kernel_class.h"
 #include "report/statistics.h"
 
 namespace stepscope::analyze {
@@ -195,26 +196,28 @@ void add_io_callers(Io& of, const trace::Trace& trace, const trace::Rank& rank, 
   const auto may_call = [&](Row row) {
     return row != kNoRow && trace.text(e.name[row]) != "read" && trace.text(e.name[row]) != "write";
   };
-  std::map<std::pair<trace::StringId, std::string_view>, Sum> sums;
+  std::map<std::pair<std::string_view, std::string_view>, Sum> sums;  // by caller and layer
   for (const IoCall& call : io.calls) {
     Row row = e.parent[call.row];
     while (row != kNoRow && e.kind[row] == trace::Kind::io) row = e.parent[row];
     if (row == kNoRow && may_call(e.parent[call.row])) row = e.parent[call.row];
-    std::string_view layer;
-    if (row != kNoRow)
+    std::string_view caller, layer;
+    if (row != kNoRow) {
+      caller = trace.text(e.name[row]);
+      if (derive::is_step_mark(caller)) caller = "ProfilerStep";  // each has a number
       layer = e.kind[row] == trace::Kind::op                                             ? "operator"
               : e.kind[row] == trace::Kind::python                                       ? "Python"
               : e.kind[row] == trace::Kind::io || e.kind[row] == trace::Kind::io_library ? "I/O library"
                                                                                          : "range";
-    Sum& sum = sums[{row == kNoRow ? trace::kEmptyString : e.name[row], layer}];
+    }
+    Sum& sum = sums[{caller, layer}];
     ++sum.calls;
     add_to(sum.time, e.duration(call.row));
     add_to(sum.bytes, call.bytes);
   }
   const auto first = std::ssize(of.callers);
   for (const auto& [key, sum] : sums)
-    of.callers.push_back(
-        {rank.rank, std::string(trace.text(key.first)), key.second, sum.calls, sum.time, sum.bytes});
+    of.callers.push_back({rank.rank, std::string(key.first), key.second, sum.calls, sum.time, sum.bytes});
   std::stable_sort(of.callers.begin() + first, of.callers.end(),
                    [](const IoCaller& a, const IoCaller& b) { return a.time > b.time; });
 }

@@ -97,6 +97,18 @@ TEST(Io, BatchesKindsAndFiles) {
   EXPECT_EQ(cells(groups, "opens"), (Cells{"2"}));
 }
 
+// Marks of steps are one caller, whatever their numbers.
+TEST(Io, StepsAreOneCaller) {
+  const trace::Trace trace = program(
+      R"(,{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#2", "pid": 5, "tid": 5, "ts": 1000, "dur": 1000})" +
+      call("read", 5, 700, 10, R"("fname": "/a", "ret": 10)") +
+      call("read", 5, 1700, 30, R"("fname": "/a", "ret": 20)"));
+  const report::Report report = test::answer("io", trace);
+  const report::Table& callers = titled(report, "What calls");
+  EXPECT_EQ(cells(callers, "caller"), (Cells{"ProfilerStep"}));
+  EXPECT_EQ(cells(callers, "bytes"), (Cells{"30"}));
+}
+
 // A read around another is of another thread, or their times are rounded; a call of a library makes others.
 TEST(Io, SystemCallsAreNoCallers) {
   const trace::Trace trace = program(call("read", 7, 600, 100, R"("fname": "/a", "ret": 10)") +
