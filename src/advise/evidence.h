@@ -71,7 +71,7 @@ struct FileReports {
   std::vector<analyze::SavedFile> saved;
   std::vector<analyze::FlushedFile> flushed;
   std::vector<analyze::HoldingFiles> holding;
-  std::vector<analyze::IoFile> reopened;  ///< files opened more than once
+  std::vector<analyze::IoFile> reread;  ///< files opened more than once, or not read in order
 };
 
 /// The answers that rules read. Each holds every rank; a rule reads its own rank's part.

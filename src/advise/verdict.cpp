@@ -65,11 +65,12 @@ Reports gather(const analyze::Derived& derived, unsigned threads) {
   answer(reports.input_wait, analyze::input_wait_of);
   answer(reports.files, [](const analyze::Derived& of) {
     const analyze::Io& io = analyze::io_answer(of);
-    std::vector<analyze::IoFile> reopened;
-    std::ranges::copy_if(io.files, std::back_inserter(reopened),
-                         [](const analyze::IoFile& file) { return file.opens > 1; });
+    std::vector<analyze::IoFile> reread;
+    std::ranges::copy_if(io.files, std::back_inserter(reread), [](const analyze::IoFile& file) {
+      return file.opens > 1 || file.in_order < file.placed;
+    });
     return FileReports{io.overlap, io.kinds,   io.groups,  io.fetching,
-                       io.saved,   io.flushed, io.holding, std::move(reopened)};
+                       io.saved,   io.flushed, io.holding, std::move(reread)};
   });
   if (std::any_of(ranks.begin(), ranks.end(), has_no_device_work)) {
     answer(reports.operators, [](const analyze::Derived& of) { return analyze::operators_of(of); });

@@ -147,20 +147,27 @@ class FileTime {
   Sum all_, reads_;
 };
 
-/// The file of which most bytes are read again after an opening: its parsing may cost more than its reading.
+/// The file of which most bytes are read again after an opening or a jump: its parsing may cost more than its
+/// reading.
 std::optional<Claim> parsed_again(const Evidence& e, const analyze::IoOverlap& all) {
   ReadAgain most;
-  for (const analyze::IoFile* of : e.mine(e.reports().files.reopened, "Files")) {
+  std::int64_t jumps = 0;
+  for (const analyze::IoFile* of : e.mine(e.reports().files.reread, "Files")) {
     const ReadAgain again{of->file, of->opens, of->read, of->distinct};
-    if (of->opens >= kManyFiles && again.is_again() && again.is_much(all.window) &&
-        again.read - again.distinct > most.read - most.distinct)
+    const std::int64_t out_of_order = of->placed - of->in_order;
+    if (std::max(of->opens, out_of_order) >= kManyFiles && again.is_again() && again.is_much(all.window) &&
+        again.read - again.distinct > most.read - most.distinct) {
       most = again;
+      jumps = out_of_order;
+    }
   }
-  if (most.opens == 0) return std::nullopt;
-  Claim f = claim(
-      e, RuleId::I10,
-      fmt::format("{} is {}, in {} openings, though file I/O takes only {} of {}", most.group, most.told(),
-                  counted(most.opens), percent(report::ratio(all.io, all.window)), ns(all.window)));
+  if (most.read == 0) return std::nullopt;
+  const bool is_reopened = most.opens >= jumps;
+  Claim f = claim(e, RuleId::I10,
+                  fmt::format("{} is {}, in {}, though file I/O takes only {} of {}", most.group, most.told(),
+                              is_reopened ? counted(most.opens) + " openings"
+                                          : counted(jumps) + " jumps to another place",
+                              percent(report::ratio(all.io, all.window)), ns(all.window)));
   f.confidence = Confidence::low;
   f.because =
       "the calls are recorded; what the program does with the bytes is not: unpacking, parsing or "
@@ -168,9 +175,13 @@ std::optional<Claim> parsed_again(const Evidence& e, const analyze::IoOverlap& a
   f.evidence = {see::io("files")};
   f.remedy = fmt::format(
       "Read {} once and keep what was parsed, or an index of it, in memory; do many "
-      "look-ups in one pass and in one process.",
-      most.group);
-  f.verify = "The file is opened once in `stepscope show io`, and the program takes less time.";
+      "look-ups in one pass and in one process.{}",
+      most.group,
+      is_reopened
+          ? ""
+          : " A compressed file that is read backwards is unpacked again from its beginning: store it "
+            "uncompressed, or in blocks with an index.");
+  f.verify = "Fewer bytes of the file are read in `stepscope show io`, and the program takes less time.";
   f.effort = Effort::code;
   return f;
 }
@@ -198,7 +209,8 @@ constexpr Rule kFileRules[] = {
      R"(Looks at: `io`, in recordings without steps, operators and device work. Fires if calls are open for kIoShare of the
 recording. Names the first that holds: locks on files (kMuchOfIo of the calls' time, and more than waits for the disk, which are told if they take kSomeOfCost); waits for the disk (kMostOfIo of the calls' time); reads that the page cache does not have (kMostOfIo);
 files that are opened kReadAgain times (kMuchOfIo); kManyFiles files of which less than kTinyFile are read each; calls about names (kMuchOfIo); kManyFiles reads or writes below kTinyRead;
-bytes that are read kReadAgain times; else the kind of calls with most time. With less I/O, it names the file that is opened kManyFiles times and read kOftenAgain times over, at kAgainRate of the recording.
+bytes that are read kReadAgain times; else the kind of calls with most time. With less I/O, it names the file that is opened kManyFiles times, or read kManyFiles times not where the last read ended,
+and read kOftenAgain times over, at kAgainRate of the recording.
 
 Saving: none is estimated: what the program computes is not recorded.)"},
 };
