@@ -75,6 +75,8 @@ Result<TemporaryFolder> site_folder() {
 std::vector<std::string> environment_with(const std::string& site, const std::string& options,
                                           const std::vector<std::string>& more) {
   std::vector<std::string> all = more;
+  for (std::string& text : all)
+    if (text.starts_with("STEPSCOPE_IO_EXCLUDE=")) text += ":" + site;
   const auto is_replaced = [&](std::string_view text) {
     const std::string_view name = text.substr(0, text.find('=') + 1);
     return std::any_of(more.begin(), more.end(),
