@@ -38,11 +38,13 @@ std::string ReadAgain::told() const {
 std::string ReadAgain::remedy() const {
   const bool opened_each_time = 2 * static_cast<double>(opens) >= times();
   return fmt::format(
-      "{} {} once{}: load it before the loop (in __init__ of a dataset) and index what is in memory, or map "
-      "it (np.load(..., mmap_mode='r') of an .npy file, np.memmap, torch.load(..., mmap=True)). {}read "
+      "Read {} once{}, before the loop (in __init__ of a dataset), and index what is in memory, or map it "
+      "(np.load(..., mmap_mode='r') of an .npy file, np.memmap, torch.load(..., mmap=True)). {}ead "
       "compressed data in order, or store it uncompressed or in chunks of a sample.",
-      opened_each_time ? "Open" : "Read", group, opened_each_time ? " per worker and keep it open" : "",
-      opened_each_time ? "Archives (zip, tar, HDF5) keep their index while they are open; " : "Else ");
+      group, opened_each_time ? " per worker" : "",
+      opened_each_time ? "Keep an archive (zip, tar, HDF5) that is too large for memory open: so its index "
+                         "is read once. Each access to a member of a .npz or .zip unpacks it again. R"
+                       : "Else r");
 }
 
 }  // namespace stepscope::advise

@@ -73,8 +73,7 @@ std::string why_nothing(const Call& call, bool is_told) {
   if (is_told) return ".";
   if (!call.params.flag("io"))
     return ": no Python in it imported PyTorch, or it ended before the first of --steps. Python's options "
-           "-I, "
-           "-E and -S prevent recording.";
+           "-I, -E and -S, and programs on the way that set PYTHONPATH, prevent recording.";
   return call.params.has("io-include")
              ? ": the program did no I/O on files below the folders of --io-include. Programs that are "
                "linked "
@@ -143,6 +142,7 @@ int run_record(const Call& call) {
   for (const std::string& trouble : troubles) say("stepscope: I/O was not recorded " + trouble);
   std::vector<std::string> recordings = recordings_in(*folder);
   std::error_code ignored;
+  const bool is_there = fs::exists(*folder, ignored);
   if (recordings.empty()) fs::remove(*folder, ignored);
   if (!ended) return fail(ended.error());
   if (ended->signal != 0)
@@ -151,6 +151,7 @@ int run_record(const Call& call) {
   else if (ended->code != 0)
     say(fmt::format("{} ended with exit code {}; its recording up to then follows", call.program[0],
                     ended->code));
+  if (!is_there) return fail(Error{"is gone: the recordings in it are lost", folder->string()});
   if (recordings.empty()) {
     say("stepscope: nothing was recorded" + why_nothing(call, !troubles.empty()));
     return ended->code != 0 || call.params.flag("io") ? ended->code : kFailed;

@@ -63,6 +63,17 @@ TEST(Capture, AThreadThatWaitsInPythonIsNotTheMainThread) {
   EXPECT_EQ(roles[1], derive::ThreadRole::other);
 }
 
+// A worker fetches for 90 µs while the program's operators take 5.
+TEST(Capture, AWorkerOfALoaderIsNotTheMainThread) {
+  const trace::Trace trace = test::open_events(R"J(
+    {"ph": "M", "name": "process_name", "pid": 6, "args": {"name": "DataLoader worker 0"}},
+    {"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 5, "tid": 5, "ts": 20, "dur": 5},
+    {"ph": "X", "cat": "user_annotation", "name": "DataLoader.fetch", "pid": 6, "tid": 6, "ts": 5, "dur": 90})J");
+  const auto roles = derive::thread_roles(trace, trace.ranks[0]);
+  for (std::size_t t = 0; t < roles.size(); ++t)
+    EXPECT_EQ(roles[t] == derive::ThreadRole::main, trace.ranks[0].tracks[t].pid == "5") << t;
+}
+
 // A thread that only writes files for 90 µs beside an operator of 5.
 TEST(Capture, AThreadThatWritesFilesIsNotTheMainThread) {
   const char* alone = R"J(

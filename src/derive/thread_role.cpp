@@ -88,10 +88,15 @@ std::vector<ThreadRole> thread_roles(const trace::Trace& trace, const trace::Ran
       recorded = std::move(*instead);
   const std::vector<bool> is_sampled = sampled_tracks(trace, rank);
   std::optional<TrackId> most;
+  const auto beats = [&](TrackId t) {
+    if (!most) return true;
+    const bool loads = is_loader_thread(rank.tracks[t]), most_loads = is_loader_thread(rank.tracks[*most]);
+    return loads != most_loads ? most_loads : recorded[t] > recorded[*most];
+  };
   for (TrackId t = 0; t < rank.tracks.size(); ++t) {
     const bool may_be =
         roles[t] == ThreadRole::other || (roles[t] == ThreadRole::backward && recorded[t] > 0);
-    if (may_be && !is_sampled[t] && (!most || recorded[t] > recorded[*most])) most = t;
+    if (may_be && !is_sampled[t] && beats(t)) most = t;
   }
   if (most) roles[*most] = ThreadRole::main;
   return roles;

@@ -239,6 +239,11 @@ std::vector<Sentence> sentences_of(const Verdict& verdict) {
 
 std::string nothing_to_change(const Verdict& verdict) {
   const std::string remedy = record_first(verdict);
+  const bool is_io_alone =
+      std::ranges::all_of(verdict.ranks, [](const RankVerdict& rank) { return rank.bound == Bound::files; });
+  if (remedy.empty() && is_io_alone)
+    return "Only file I/O is recorded, and it proves no change worth making. Operators of PyTorch are not "
+           "recorded where a program on the way sets PYTHONPATH, nor with Python's options -I, -E and -S.";
   return remedy.empty() ? "This recording proves no change worth making." : "Record again first: " + remedy;
 }
 

@@ -87,11 +87,11 @@ class Result:
         return self.text
 
     def by_workers(self) -> list[tuple[int, float, float]]:
-        """Workers, and the shortest step with so many and its loading, nanoseconds."""
+        """Workers, and the recommended setting's step with so many, else the shortest, and its loading, nanoseconds."""
         best: dict[int, Row] = {}
         for row in self.rows:
             known = best.get(row.settings.num_workers)
-            if known is None or row.step_ns < known.step_ns:
+            if known is None or row.settings == self.recommended or (known.settings != self.recommended and row.step_ns < known.step_ns):
                 best[row.settings.num_workers] = row
         rows = [best[workers] for workers in sorted(best)]
         return [(row.settings.num_workers, row.step_ns, row.loading_ns if math.isfinite(row.loading_ns) else 0.0) for row in rows]

@@ -27,7 +27,7 @@ trace::StringId CallingLines::own_line(Row row) {
 }
 
 trace::StringId CallingLines::line(trace::TrackId thread, const IntervalSet& calls) {
-  if (calls.empty()) return trace::kEmptyString;
+  if (calls.empty() || !has_stacks_) return trace::kEmptyString;
   const Column<derive::StackPiece>& all = pieces(thread);
   const MeasuredSet set(calls);
   const Interval hull{calls.parts().front().begin, calls.parts().back().end};
@@ -59,6 +59,7 @@ bool CallingLines::waits_in(Row frame) {
 
 IntervalSet CallingLines::waiting(trace::TrackId thread) {
   Column<Interval> spans;
+  if (!has_stacks_) return {};
   for (const derive::StackPiece& piece : pieces(thread))
     if (waits_in(piece.frame)) spans.push_back(piece.span);
   return IntervalSet::of(std::move(spans));

@@ -1,6 +1,7 @@
 // Which of the program's own lines make calls, by what each thread's stack says meanwhile.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -15,7 +16,11 @@ class CallingLines {
  public:
   /// Only stacks in `window` are read.
   CallingLines(const trace::Trace& trace, const trace::Rank& rank, timeline::Interval window)
-      : trace_(trace), rank_(rank), window_(window), own_(trace, rank) {}
+      : trace_(trace),
+        rank_(rank),
+        window_(window),
+        own_(trace, rank),
+        has_stacks_(std::ranges::find(rank.events.kind, trace::Kind::python) != rank.events.kind.end()) {}
 
   /// The innermost line of the program that holds most of `calls`; kEmptyString without Python stacks.
   trace::StringId line(trace::TrackId thread, const timeline::IntervalSet& calls);
@@ -34,6 +39,7 @@ class CallingLines {
   const trace::Rank& rank_;
   const timeline::Interval window_;
   derive::OwnFrames own_;
+  const bool has_stacks_;
   std::map<trace::TrackId, Column<derive::StackPiece>> pieces_;
 };
 

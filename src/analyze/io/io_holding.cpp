@@ -114,7 +114,10 @@ class Holding {
 
   void finish(HoldingGroup& group) {
     HoldingFiles& of = group.of;
-    IntervalSet calls, time, with_line;
+    Column<Interval> of_calls, of_time, of_line;
+    const auto add = [](Column<Interval>& to, const IntervalSet& set) {
+      for (const Interval& part : set.parts()) to.push_back(part);
+    };
     std::optional<TrackId> most;
     timeline::Time most_time = 0;
     for (auto& [thread, on] : group.threads) {
@@ -124,19 +127,21 @@ class Holding {
         most_time = holding.length();
         most = thread;
       }
-      calls = unite(calls, held(thread, IntervalSet::of(std::move(on.calls))));
-      time = unite(time, holding);
+      add(of_calls, held(thread, IntervalSet::of(std::move(on.calls))));
+      add(of_time, holding);
       const trace::StringId line = lines_.line(thread, handled);
-      with_line = unite(with_line, unite(holding, held(thread, lines_.time_of(thread, line))));
+      add(of_line, holding);
+      add(of_line, held(thread, lines_.time_of(thread, line)));
       if (most == thread) of.line = lines_.text(line);
     }
+    const IntervalSet with_line = IntervalSet::of(std::move(of_line));
     of.rank = rank_.rank;
     of.group = group.name.text();
     of.files = std::ssize(group.files);
     of.placed_read = group.read.bytes();
     of.distinct = group.read.distinct();
-    of.io = calls.length();
-    of.time = time.length();
+    of.io = IntervalSet::of(std::move(of_calls)).length();
+    of.time = IntervalSet::of(std::move(of_time)).length();
     of.line_time = with_line.length();
     of.beside = most && most != main_;
     if (of.beside) of.waiting_line = lines_.text(lines_.line(*main_, with_line));

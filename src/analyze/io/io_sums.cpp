@@ -8,6 +8,7 @@
 
 #include "analyze/io/io.h"
 #include "derive/kernel_class.h"
+#include "derive/nearest_above.h"
 #include "report/statistics.h"
 
 namespace stepscope::analyze {
@@ -197,9 +198,9 @@ void add_io_callers(Io& of, const trace::Trace& trace, const trace::Rank& rank, 
     return row != kNoRow && trace.text(e.name[row]) != "read" && trace.text(e.name[row]) != "write";
   };
   std::map<std::pair<std::string_view, std::string_view>, Sum> sums;  // by caller and layer
+  derive::NearestAbove around(rank, [&](Row row) { return e.kind[row] != trace::Kind::io; });
   for (const IoCall& call : io.calls) {
-    Row row = e.parent[call.row];
-    while (row != kNoRow && e.kind[row] == trace::Kind::io) row = e.parent[row];
+    Row row = around(e.parent[call.row]);
     if (row == kNoRow && may_call(e.parent[call.row])) row = e.parent[call.row];
     std::string_view caller, layer;
     if (row != kNoRow) {

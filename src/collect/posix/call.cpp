@@ -62,6 +62,7 @@ void tell(const Call& call, File* file, File* other, int other_descriptor) {
 }
 
 void tell(const Call& call, Named file, Named other) {
+  if (file.number == kNoRoom || other.number == kNoRoom) return;  // it is counted as missing
   const int kept = errno;
   const Inside inside;
   if (Thread* thread = place()) {

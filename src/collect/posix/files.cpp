@@ -66,7 +66,7 @@ std::uint32_t new_file(int descriptor, Named named, Position position) {
   File& file = files[at];
   file.position.store(0, std::memory_order_relaxed);
   file.users.store(1, std::memory_order_relaxed);
-  file.number = named.number;
+  file.number = named.number == kNoRoom ? 0 : named.number;
   file.session = named.session;
   file.born = forks.load(std::memory_order_relaxed);
   file.asks = position != Position::counted;

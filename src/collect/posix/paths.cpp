@@ -312,9 +312,12 @@ Named named(int directory, const char* path) {
   const Inside inside;
   Path found(path, static_cast<std::uint32_t>(clean));
   Named file;
-  if (clean != 0 || found.find(directory, path))
-    if (Thread* thread = place())
-      file = {number_of(*thread, found.text(), found.length()), session.load(std::memory_order_relaxed)};
+  if (clean != 0 || found.find(directory, path)) {
+    Thread* thread = place();
+    file = thread == nullptr ? Named{kNoRoom, 0}
+                             : Named{number_of(*thread, found.text(), found.length()),
+                                     session.load(std::memory_order_relaxed)};
+  }
   errno = kept;
   return file;
 }

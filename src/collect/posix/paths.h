@@ -36,7 +36,10 @@ class Path {
   std::uint32_t length_ = 0;
 };
 
-/// A file's number, and the session in which it was told; 0: not traced.
+/// Its file is traced, but there was no room to tell the name.
+inline constexpr std::uint32_t kNoRoom = UINT32_MAX;
+
+/// A file's number, and the session in which it was told; 0: not traced, or kNoRoom.
 struct Named {
   std::uint32_t number = 0, session = 0;
 };

@@ -1,6 +1,9 @@
 #include "derive/io/library_calls.h"
 
 #include <algorithm>
+
+#include "derive/nearest_above.h"
+
 namespace stepscope::derive {
 namespace {
 
@@ -59,16 +62,20 @@ std::vector<LibraryCall> library_calls(const trace::Trace& trace, const trace::R
                    moves ? std::max<std::int64_t>(0, returned) : 0, returned < 0});
   }
   if (all.empty()) return all;
+  NearestAbove around(rank, [&](Row row) { return e.kind[row] == Kind::io_library; });
+  const auto add = [&](Row row, std::int64_t time, std::int64_t bytes) {
+    if (row == kNoRow) return;
+    const auto of = std::ranges::lower_bound(all, row, {}, &LibraryCall::row);
+    if (__builtin_add_overflow(of->io, time, &of->io)) of->io = INT64_MAX;
+    if (__builtin_add_overflow(of->io_bytes, bytes, &of->io_bytes)) of->io_bytes = INT64_MAX;
+  };
   for (const IoCall& call : calls) {
-    Row at = e.parent[call.row];
+    const Row at = e.parent[call.row];
     if (at != kNoRow && e.kind[at] == Kind::io) continue;  // the call around it counts
-    for (; at != kNoRow; at = e.parent[at]) {
-      if (e.kind[at] != Kind::io_library) continue;
-      const auto of = std::ranges::lower_bound(all, at, {}, &LibraryCall::row);
-      of->io += e.duration(call.row);
-      if (__builtin_add_overflow(of->io_bytes, call.bytes, &of->io_bytes)) of->io_bytes = INT64_MAX;
-    }
+    add(around(at), e.duration(call.row), call.bytes);
   }
+  for (std::size_t i = all.size(); i-- > 0;)  // those inside others come after them
+    add(around(e.parent[all[i].row]), all[i].io, all[i].io_bytes);
   return all;
 }
 

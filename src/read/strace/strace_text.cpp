@@ -277,11 +277,12 @@ class StraceText : public LineText {
 
   void write(const Call& call) {
     const auto& [line, process, begin, path, second, descriptor, offset, size] = call;
-    const std::int64_t from = std::max<std::int64_t>(0, begin - base_);
-    text_ += fmt::format(R"({}
-{{"ph": "X", "cat": "posix_call", "name": "{}", "pid": {}, "tid": {}, "ts": {}.{:03}, "dur": {}.{:03}, "args": {{"fname": )",
-                         first_ ? "" : ",", line.name, process, line.thread, from / 1000, from % 1000,
-                         line.duration / 1000, line.duration % 1000);
+    const std::int64_t from = begin - base_;  // negative after the clock was set back
+    text_ +=
+        fmt::format(R"({}
+{{"ph": "X", "cat": "posix_call", "name": "{}", "pid": {}, "tid": {}, "ts": {}{}.{:03}, "dur": {}.{:03}, "args": {{"fname": )",
+                    first_ ? "" : ",", line.name, process, line.thread, from < 0 ? "-" : "",
+                    std::abs(from) / 1000, std::abs(from) % 1000, line.duration / 1000, line.duration % 1000);
     first_ = false;
     append_json(text_, path);
     if (!second.empty()) append_json(text_ += R"(, "to": )", second);
