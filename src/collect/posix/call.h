@@ -197,7 +197,10 @@ auto about_path_at(Call call, int directory, const char* name, Next next, Output
 template <class Next>
 auto sequential(Call call, bool writes, Next next, Parts parts = {}) {
   File* file = traced(call.descriptor);
-  if (file == nullptr) return next();
+  if (file == nullptr) {
+    moves_unseen(call.descriptor);
+    return next();
+  }
   const bool appends = writes && file->appends;
   if (!appends) call.offset = position_of(*file, call.descriptor);
   const auto result = measured(call, next);

@@ -69,7 +69,7 @@ std::uint32_t new_file(int descriptor, Named named, Position position) {
   file.number = named.number == kNoRoom ? 0 : named.number;
   file.session = named.session;
   file.born = forks.load(std::memory_order_relaxed);
-  file.asks = position != Position::counted;
+  file.asks.store(position != Position::counted, std::memory_order_relaxed);
   file.appends = position == Position::appended;
   file.hides_appending = false;
   return at + kFirstFile;
@@ -130,7 +130,7 @@ void duplicated(int from, int to) {
 }
 
 std::int64_t position_of(const File& file, int descriptor) {
-  if (!file.asks && file.born == forks.load(std::memory_order_relaxed))
+  if (!file.asks.load(std::memory_order_relaxed) && file.born == forks.load(std::memory_order_relaxed))
     return file.position.load(std::memory_order_relaxed);
   const int kept = errno;
   const Inside inside;

@@ -20,7 +20,7 @@ struct alignas(64) File {
   std::uint32_t session;
   std::uint32_t born;  ///< `forks` when it was opened
   std::uint32_t next_free;
-  bool asks;  ///< others may move it: its position is asked of the kernel
+  std::atomic<bool> asks;  ///< others may move it: its position is asked of the kernel
   bool appends;
   bool hides_appending;  ///< from stdio, which then does not know where it writes
 };
@@ -40,6 +40,14 @@ inline File* traced(int descriptor) {
   const std::uint32_t slot = files[descriptor].slot.load(std::memory_order_relaxed);
   if (slot == kIgnored) return nullptr;
   return slot >= kFirstFile ? &files[slot - kFirstFile] : look_up(descriptor);
+}
+
+/// A call in a signal handler that interrupts our own work is passed on unseen, but moves the file.
+inline void moves_unseen(int descriptor) {
+  if (mine.inside == 0 || mine.inside == kElsewhere) return;
+  const auto number = static_cast<std::uint32_t>(descriptor);
+  const std::uint32_t slot = number < descriptors ? files[number].slot.load(std::memory_order_relaxed) : 0;
+  if (slot >= kFirstFile) files[slot - kFirstFile].asks.store(true, std::memory_order_relaxed);
 }
 
 /// How a file's position is known.

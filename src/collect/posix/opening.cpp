@@ -149,7 +149,7 @@ int controlling(IoFunction function, int descriptor, int command, void* value, N
   const int result = about_file(call, next);
   if (File* file = command == F_SETFL && result == 0 ? traced(descriptor) : nullptr; file != nullptr) {
     file->appends = (reinterpret_cast<std::uintptr_t>(value) & O_APPEND) != 0;
-    file->asks = true;
+    file->asks.store(true, std::memory_order_relaxed);
   }
   return result;
 }

@@ -25,7 +25,7 @@ bool appends(const char* mode) { return mode != nullptr && mode[0] == 'a'; }
 /// The traced file under a stream; null: none. stdio moves the descriptor when it likes.
 File* traced_under(FILE* stream) {
   File* file = is_off() ? nullptr : traced(descriptor_of(stream));
-  if (file != nullptr) file->asks = true;
+  if (file != nullptr) file->asks.store(true, std::memory_order_relaxed);
   return file;
 }
 
@@ -131,7 +131,7 @@ WRAP(FILE*, fdopen, int descriptor, const char* mode) {
   if (stream != nullptr && file != nullptr) {
     file->hides_appending = file->appends && !appends(mode);
     file->appends |= appends(mode);
-    file->asks = true;
+    file->asks.store(true, std::memory_order_relaxed);
   }
   return stream;
 }
