@@ -31,6 +31,13 @@ bool cores_are_used_up(const Evidence& e) {
   return cores > 0 && cores_of_workers(e) >= kMostOfCores * static_cast<double>(cores);
 }
 
+bool more_workers_help(const Evidence& e) {
+  const analyze::Fetching* of = fetching_of(e);
+  return of != nullptr && !cores_are_used_up(e) &&
+         static_cast<double>(of->fetching) >=
+             kBusyWorkers * static_cast<double>(of->workers) * static_cast<double>(e.fact(&Facts::window));
+}
+
 std::int64_t load_of_a_batch(const Evidence& e, std::int64_t wait) {
   const analyze::Fetching* of = fetching_of(e);
   if (of == nullptr || of->batches == 0) return 0;

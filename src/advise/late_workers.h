@@ -11,6 +11,9 @@ namespace stepscope::advise {
 /// The workers compute on nearly all cores there are: more of them would only share these.
 bool cores_are_used_up(const Evidence& e);
 
+/// The workers fetch for kBusyWorkers of their time: they cannot fetch much ahead, and more would.
+bool more_workers_help(const Evidence& e);
+
 /// ns in which a worker loads a batch, if that is less than half of `wait`, ns until the program has it:
 /// handing batches over takes the rest. 0: it is not, or the workers are not recorded.
 std::int64_t load_of_a_batch(const Evidence& e, std::int64_t wait);

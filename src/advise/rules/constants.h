@@ -271,6 +271,7 @@ namespace stepscope::advise {
   X(double, kNearLimit, 0.9, "of the step: host work that limits it, or nearly does", "chosen") \
   X(double, kMaxUnlinked, 0.10, "of the window's device events: without a recorded launch; above it, no replay", "chosen: such work cannot move") \
   X(double, kIoShare, 0.25, "of the fetches of batches, or of a recording of I/O alone: file I/O that may explain them", "chosen: Python spends as much around each call on small files") \
+  X(double, kBusyWorkers, 0.6, "of the workers' time: fetching, so that little is fetched ahead", "chosen") \
   X(double, kReadyBatches, 0.8, "of the batches: fetched before the program asks, so that workers are not late", "chosen") \
   X(double, kBurstsReady, 0.95, "of the batches: fetched before the program asks, so that no burst is late", "chosen: one late batch in sixteen is told") \
   X(double, kMostOfIo, 0.5, "of the I/O: one cause", "a majority") \

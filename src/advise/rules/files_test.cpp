@@ -137,6 +137,10 @@ std::string together(int workers, int (*load_of)(int)) {
   return events.text();
 }
 
+bool says_remedy(const Advice& advice, std::string_view text) {
+  return advice.cell("I04", "remedy").find(text) != std::string::npos;
+}
+
 // One wait in four or eight: all batches of the round were ready then. Or one batch in eight is late.
 TEST(FileRules, WorkersThatAreReadyTogether) {
   for (const int workers : {4, 8}) {
@@ -147,6 +151,14 @@ TEST(FileRules, WorkersThatAreReadyTogether) {
   const Advice uneven(together(4, [](int batch) { return batch % 8 == 0 ? 40'000 : 500; }));
   EXPECT_TRUE(uneven.has("I04"));
   EXPECT_FALSE(uneven.has("I02"));
+  EXPECT_FALSE(says_remedy(uneven, "More workers"));  // they fetch for 23 % of their time
+}
+
+// One worker, which fetches for 92 of 112 ms: with prefetching alone it is no faster.
+TEST(FileRules, OneWorkerThatIsAlwaysBusy) {
+  const Advice advice(together(1, [](int batch) { return batch % 5 == 0 ? 40'000 : 1'500; }));
+  EXPECT_TRUE(advice.has("I04"));
+  EXPECT_TRUE(says_remedy(advice, "More workers")) << advice.cell("I04", "remedy");
 }
 
 // 6 of 9 ms wait for the lock; 1.8 ms are reads.

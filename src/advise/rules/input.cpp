@@ -169,8 +169,9 @@ std::optional<Claim> bursts(const Evidence& e, Bound bound) {
       "half of the waits are far shorter than the mean; this file does not show why single batches are late";
   f.evidence = {see::input_wait(
       fmt::format("each wait; {}{}", host_only ? "" : "idle: cause input, ", per_step(e, cost)))};
-  f.remedy =
-      "A larger prefetch_factor; batches of even cost (bucket by length, spread large files over the "
+  f.remedy = more_workers_help(e) ? for_late_workers(e, true) + " Then: a" : "A";
+  f.remedy +=
+      " larger prefetch_factor; batches of even cost (bucket by length, spread large files over the "
       "batches); "
       "DataLoader(in_order=False), from PyTorch 2.6 on, where order does not matter.";
   if (cause) {
@@ -366,8 +367,7 @@ Names up to three lines that hold kSomeOfCost of the workers' time, if workers w
 `lines`); so do I03 and I04.
 
 Where the main thread spends kMuchUnpacking of that time unpacking tensors (`lines`: unpacking), kManyTensors per batch or more, the finding says so,
-and proposes to join them. Where the workers are recorded and load a batch in kSomeOfWait of the wait for it, it
-proposes no workers or larger batches.
+and proposes to join them. Where the workers are recorded and load a batch in kSomeOfWait of the wait for it, it proposes no workers or larger batches.
 
 Saving: replay without data loading, or with as much of it as a worker takes for a batch. The low end is kStarvedPessimism of it: the cores may be used up. Without
 a device, the high end is kSlowedToo of it.
@@ -388,7 +388,7 @@ Silent on: the first pass.)"},
 kWaitsToCompare waits, half of them under kBurstMedian of the mean and one of at least kBurstWait, and with
 kBurstShare of the window idle for cause `input` (in the loader, where no device is recorded).
 
-Saving: kBurstLeast to kBurstMost of that idle time.
+Saving: kBurstLeast to kBurstMost of that idle time. Proposes more workers first, if they are recorded, fetch for kBusyWorkers of their time and cores are free.
 
 Silent on: restarted workers (I03); loaders that are always late (I02); batches that were ready (kBurstsReady), as in I02.)"},
 };
