@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "advise/verdict.h"
 #include "make_rank.h"
 
@@ -46,6 +48,25 @@ TEST(Bound, OneKernelIsTooLittleToJudge) {
   {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 2000, "dur": 100,
    "args": {"device": 0, "stream": 7, "correlation": 1}})J");
   EXPECT_EQ(cells(report.tables[0], "bound"), Cells{"too little to judge"});
+}
+
+// A step of 1 ms after a call of 1 s, or of 0.9.
+TEST(Bound, FilesBeforeTheFirstStep) {
+  const auto ids = [](std::int64_t us) {
+    return cells(
+        judged(
+            fmt::format(
+                R"J({{"ph": "X", "cat": "posix_call", "name": "read", "pid": 5, "tid": 5, "ts": 0, "dur": {}, "args": {{"fname": "/a", "ret": 1}}}},
+    {{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 5, "tid": 5, "ts": {}, "dur": 1000}},
+    {{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 5, "tid": 5, "ts": {}, "dur": 900}},
+    {{"ph": "X", "cat": "posix_call", "name": "read", "pid": 5, "tid": 5, "ts": {}, "dur": 1, "args": {{"fname": "/a", "ret": 1}}}})J",
+                us, us + 10, us + 20, us + 950))
+            .tables[2],
+        "id");
+  };
+  const Cells slow = ids(1'000'000), fast = ids(900'000);
+  EXPECT_NE(std::ranges::find(slow, "Q22"), slow.end());
+  EXPECT_EQ(std::ranges::find(fast, "Q22"), fast.end());
 }
 
 // The losses that a full recording has are no damage.

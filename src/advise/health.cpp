@@ -299,10 +299,28 @@ std::optional<Health> doubtful_levels(const Evidence& e) {
              fault->remedy);
 }
 
+/// A program that reads files before its first step, for longer than all steps take.
+std::optional<Health> long_start(const Evidence& e) {
+  constexpr std::int64_t kLong = 1'000'000'000;
+  const auto all = e.mine(e.reports().files.overlap, "I/O and compute");
+  if (all.empty() || all.front()->earlier_io < std::max(kLong, all.front()->window)) return std::nullopt;
+  const analyze::IoOverlap& io = *all.front();
+  return row(
+      e, HealthId::Q22, HealthClass::C,
+      fmt::format(
+          "Before the first recorded step, {} are file I/O, more than all steps take: {} calls, most on {}.",
+          ns(io.earlier_io), count(io.earlier_calls), io.earlier_group),
+      "how long the program takes to start, which no finding is about",
+      "List and check files once and keep the result, e.g. an index in one file; or do it while the first "
+      "steps run.");
+}
+
 constexpr bool is_of_files(HealthId id) {
   return id == HealthId::Q07 || id == HealthId::Q17 || id == HealthId::Q18;
 }
-constexpr bool is_of_snapshots(HealthId id) { return id >= HealthId::Q19 || id == HealthId::Q07; }
+constexpr bool is_of_snapshots(HealthId id) {
+  return (id >= HealthId::Q19 && id <= HealthId::Q21) || id == HealthId::Q07;
+}
 
 constexpr HealthRule kHealthRules[] = {
     {HealthId::Q01, "no warm-up before the recorded steps", no_warm_up},
@@ -326,6 +344,7 @@ constexpr HealthRule kHealthRules[] = {
     {HealthId::Q19, "a memory snapshot without its first events", events_dropped},
     {HealthId::Q20, "a memory snapshot without events", no_history},
     {HealthId::Q21, "a memory snapshot whose events or stacks are missing", doubtful_levels},
+    {HealthId::Q22, "more file I/O before the steps than they take", long_start},
 };
 
 }  // namespace

@@ -42,7 +42,7 @@ enum class Category : std::uint8_t {
 #define STEPSCOPE_HEALTH_IDS(X) \
   X(Q01) X(Q02) X(Q03) X(Q04) X(Q05) X(Q06) X(Q07) X(Q08) \
   X(Q09) X(Q10) X(Q11) X(Q12) X(Q13) X(Q14) X(Q15) X(Q16) \
-  X(Q17) X(Q18) X(Q19) X(Q20) X(Q21)
+  X(Q17) X(Q18) X(Q19) X(Q20) X(Q21) X(Q22)
 // clang-format on
 
 // In the order of the names, so ids may be compared.

@@ -48,6 +48,8 @@ const report::Sheet<IoOverlap> kOverlapSheet{
      {"recorded_calls", &IoOverlap::recorded_calls, Unit::count},
      {"recorded_read", &IoOverlap::recorded_read, Unit::bytes},
      {"recorded_written", &IoOverlap::recorded_written, Unit::bytes},
+     {"earlier_io", &IoOverlap::earlier_io, Unit::ns},
+     {"earlier_group", &IoOverlap::earlier_group, Role::detail},
      {"window", &IoOverlap::window, Unit::ns},
      {"io", &IoOverlap::io, Unit::ns},
      {"main_process_io", &IoOverlap::main_io, Unit::ns},
@@ -285,7 +287,7 @@ Io made(const Derived& derived) {
   for (const trace::Rank& rank : trace.ranks) {
     const RankIo& io = io_of(derived, rank);
     if (io.empty()) continue;
-    add_io_overlap(of, rank, io);
+    add_io_overlap(of, trace, rank, io);
     add_late_batches(of, derived, rank, io);
     add_io_kinds(of, rank, io);
     add_io_files(of, trace, rank, io);

@@ -18,6 +18,9 @@ struct IoOverlap {
   std::int64_t read = 0, written = 0;  ///< bytes
   /// The same of the whole recording.
   std::int64_t recorded_calls = 0, recorded_read = 0, recorded_written = 0;
+  std::int64_t earlier_calls = 0;  ///< before the first step
+  std::int64_t earlier_io = 0;     ///< at least one of them is open, ns
+  std::string earlier_group{};     ///< of files that most of this time is about
   std::int64_t window = 0;
   std::int64_t io = 0;                         ///< at least one call is open
   std::int64_t main_io = 0;                    ///< at least one call of the main process is open
@@ -250,7 +253,7 @@ class GroupName {
 };
 
 /// Adds one rank's rows; each is in a file of its own.
-void add_io_overlap(Io& of, const trace::Rank& rank, const RankIo& io);
+void add_io_overlap(Io& of, const trace::Trace& trace, const trace::Rank& rank, const RankIo& io);
 void add_io_kinds(Io& of, const trace::Rank& rank, const RankIo& io);
 void add_io_files(Io& of, const trace::Trace& trace, const trace::Rank& rank, const RankIo& io);
 void add_io_sizes(Io& of, const trace::Rank& rank, const RankIo& io);

@@ -97,9 +97,36 @@ void add_moments(Io& of, const trace::Rank& rank, const RankIo& io, const Interv
   }
 }
 
+/// What happened before the window: a program's start.
+void add_earlier(IoOverlap& out, const trace::Trace& trace, const trace::Rank& rank, const RankIo& io) {
+  Column<Interval> spans;
+  std::map<trace::StringId, std::int64_t> times;
+  for (const IoCall& call : io.outside) {
+    const Interval span = span_of(rank, call);
+    if (span.begin >= io.window.begin) continue;
+    ++out.earlier_calls;
+    spans.push_back(span);
+    add_to(times[call.file], span.length());
+  }
+  out.earlier_io = IntervalSet::of(std::move(spans)).within({INT64_MIN, io.window.begin}).length();
+  struct Group {
+    GroupName name;
+    std::int64_t time = 0;
+  };
+  std::map<std::string, Group> groups;
+  for (const auto& [file, time] : times) {
+    if (file == trace::kEmptyString) continue;
+    Group& group = groups[GroupName::pattern_of(trace.text(file))];
+    group.name.add(trace.text(file));
+    add_to(group.time, time);
+  }
+  const auto most = std::ranges::max_element(groups, {}, [](const auto& one) { return one.second.time; });
+  if (most != groups.end()) out.earlier_group = most->second.name.text();
+}
+
 }  // namespace
 
-void add_io_overlap(Io& of, const trace::Rank& rank, const RankIo& io) {
+void add_io_overlap(Io& of, const trace::Trace& trace, const trace::Rank& rank, const RankIo& io) {
   IoOverlap out{.rank = rank.rank, .calls = std::ssize(io.calls), .window = io.window.length()};
   std::set<std::string> processes;
   std::set<trace::StringId> files;
@@ -115,6 +142,7 @@ void add_io_overlap(Io& of, const trace::Rank& rank, const RankIo& io) {
   out.recorded_read = out.read;
   out.recorded_written = out.written;
   for (const IoCall& call : io.outside) add_bytes(call, out.recorded_read, out.recorded_written);
+  add_earlier(out, trace, rank, io);
   out.processes = std::ssize(processes);
   out.files = std::ssize(files);
   const IntervalSet any = covered(rank, io, [](const IoCall&) { return true; }).within(io.window);

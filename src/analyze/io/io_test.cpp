@@ -149,6 +149,18 @@ TEST(Io, CallsOutsideTheWindow) {
   EXPECT_EQ(cells(titled(report, "Files"), "read"), (Cells{"10"}));
 }
 
+// Two calls of 50 µs, 20 of which overlap, on one group of files, and one of 10 µs, before a step that begins
+// at 0.
+TEST(Io, CallsBeforeTheFirstStep) {
+  const trace::Trace trace = program(call("read", 5, -300, 50, R"("fname": "/d/a.bin", "ret": 10)") +
+                                     call("read", 6, -270, 50, R"("fname": "/d/b.bin", "ret": 10)") +
+                                     call("read", 5, -100, 10, R"("fname": "/e", "ret": 10)") +
+                                     call("read", 5, 900, 50, R"("fname": "/a", "ret": 10)"));
+  const report::Report report = test::answer("io", trace);
+  EXPECT_EQ(cells(report.tables.front(), "earlier_io"), (Cells{"90000"}));
+  EXPECT_EQ(cells(report.tables.front(), "earlier_group"), (Cells{"/d/*.bin"}));
+}
+
 // Of the main thread: what is between the calls counts from opening to closing, and not where an operator
 // begins.
 TEST(Io, FilesThatHoldUpTheSteps) {
