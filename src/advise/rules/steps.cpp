@@ -24,9 +24,13 @@ using report::kNoInt;
 struct OwnSteps {
   std::vector<const StepTime*> steps;
   std::vector<std::int64_t> lengths;
-  std::int64_t median = kNoInt;
+  std::int64_t median = kNoInt, median_loading = kNoInt;
 
   std::int64_t excess(std::size_t i) const { return lengths[i] - median; }
+  /// Without what the step waits longer for data.
+  std::int64_t excess_beside_loading(std::size_t i) const {
+    return excess(i) - std::max<std::int64_t>(0, steps[i]->part(StepRole::data_loader) - median_loading);
+  }
 };
 
 OwnSteps steps_of(const Evidence& e, Bound bound) {
@@ -38,6 +42,9 @@ OwnSteps steps_of(const Evidence& e, Bound bound) {
     }
   std::vector<std::int64_t> sorted = own.lengths;
   own.median = report::quantile(sorted, 0.5);
+  std::vector<std::int64_t> loading;
+  for (const StepTime* step : own.steps) loading.push_back(step->part(StepRole::data_loader));
+  own.median_loading = report::quantile(loading, 0.5);
   return own;
 }
 
@@ -225,9 +232,9 @@ std::optional<Claim> cpu_contention(const Evidence& e, Bound bound) {
   for (std::size_t i = 1; i < own.steps.size(); ++i) {
     const analyze::StepPace& pace = own.steps[i]->pace;
     if (!(pace.slower >= kSlowerOpsShare) || !(pace.host >= kHostPace) ||
-        std::abs(pace.device - 1) > kSamePace || own.excess(i) <= 0)
+        std::abs(pace.device - 1) > kSamePace || own.excess_beside_loading(i) <= 0)
       continue;
-    lost += own.excess(i);
+    lost += own.excess_beside_loading(i);
     if (slow++ == 0 || pace.host > own.steps[worst]->pace.host) worst = i;
   }
   if (slow == 0 || e.share(lost) < kContentionShare) return std::nullopt;
@@ -287,7 +294,7 @@ steps. Fires when, in a step other than the first, operators that hold kSlowerOp
 at least 1.3 times as long per call as in the median step and the median operator `kHostPace` times, kernels
 keep their pace (kSamePace) and the step is longer than the median, if all this is kContentionShare of the window.
 
-Saving: up to what these steps take beyond the median, spread over all steps, where no device is recorded kSlowedToo of
+Saving: up to what these steps take beyond the median, without longer waits for data, spread over all steps, where no device is recorded kSlowedToo of
 it; from nothing, as the file does not say what uses the CPU.
 
 Silent on: one slow operator; kernels that slow down as well (clock); steps that are not longer.)"},

@@ -11,7 +11,8 @@ using test::Program;
 /// Six steps: 20 calls of each of five ops, 10 µs each, then 25 launches of kernels of 20 µs. In step 4 the
 /// first `slower` ops take 15 µs a call, nothing happens for `pause` µs, and kernels take `kernel` µs (0:
 /// there are none in any step). `larger`: shapes are recorded, and the slower calls are on larger inputs.
-std::string six_steps(int slower, int pause, int kernel = 20, bool larger = false) {
+/// Step 4 waits `wait` µs for data.
+std::string six_steps(int slower, int pause, int kernel = 20, bool larger = false, int wait = 0) {
   std::string events;
   int at = 0, id = 1;
   const auto add = [&](const char* category, const std::string& name, int pid, int tid, int from, int length,
@@ -30,6 +31,10 @@ std::string six_steps(int slower, int pause, int kernel = 20, bool larger = fals
       at += length;
     }
     if (step == 4) at += pause;
+    if (step == 4 && wait > 0) {
+      add("user_annotation", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", 5, 5, at, wait);
+      at += wait;
+    }
     for (int k = 0; kernel > 0 && k < 25; ++k, ++id) {
       add("cuda_runtime", "cudaLaunchKernel", 5, 5, at + 2 * k, 1, id);
       const int length = step == 4 ? kernel : 20;
@@ -61,6 +66,12 @@ TEST(StepRules, SharedCpuWithoutADevice) {
       "In 1 of 6 steps host operators take 1.5 times as long (median): something else uses the CPU, another "
       "program or this one's own workers and threads");
   EXPECT_NE(findings.cell("I06", "remedy").find("Look for other programs"), std::string::npos);
+}
+
+// The wait of 1 ms is no work of operators that a free CPU would shorten.
+TEST(StepRules, SharedCpuBesideAWait) {
+  EXPECT_EQ(Advice(six_steps(5, 0, 0, false, 1000)).cell("I06", "saving_high"),
+            Advice(six_steps(5, 0, 0)).cell("I06", "saving_high"));
 }
 
 TEST(StepRules, ALargerBatchIsNoSharedCpu) {
