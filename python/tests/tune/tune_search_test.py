@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import random
 
@@ -9,7 +10,7 @@ import pytest
 
 from stepscope.trial._statistics import FEWEST
 from stepscope.tune._duel import Duel, Facts
-from stepscope.tune._result import result_of
+from stepscope.tune._result import Row, result_of
 from stepscope.tune._search import Search
 from stepscope.tune._settings import Settings, line_of, named
 
@@ -62,6 +63,15 @@ def test_workers_rise_until_they_help_no_more_and_other_factors_follow():
     assert result.headline.startswith("saves ") and "num_workers=16" in dict(result.not_tried)
     steps = {row.settings: row.step_ns for row in result.rows}
     assert steps[found.best] == pytest.approx(18e6, rel=0.1)
+
+
+def test_the_picture_shows_the_recommended_setting_where_another_was_shorter_by_chance():
+    now, threads = Settings(num_workers=1), Settings(num_workers=1, threads=2)
+    steps = {now: 10e6, threads: 9e6, Settings(): 12e6, Settings(prefetch_factor=4): 11e6}
+    rows = [Row("", settings, step / 2, step, 0, "") for settings, step in steps.items()]
+    for order in (rows, rows[::-1]):
+        result = dataclasses.replace(result_of(found_for(Made(scaling))), rows=order, recommended=now)
+        assert [(workers, step) for workers, step, _ in result.by_workers()] == [(0, 11e6), (1, 10e6)]
 
 
 def test_workers_that_cost_are_not_recommended():
