@@ -151,7 +151,10 @@ int run_record(const Call& call) {
   else if (ended->code != 0)
     say(fmt::format("{} ended with exit code {}; its recording up to then follows", call.program[0],
                     ended->code));
-  if (!is_there) return fail(Error{"is gone: the recordings in it are lost", folder->string()});
+  if (!is_there)
+    return fail(
+        Error{"is gone, and the recordings in it: record into a folder that the program does not remove (-o)",
+              folder->string()});
   if (recordings.empty()) {
     say("stepscope: nothing was recorded" + why_nothing(call, !troubles.empty()));
     return ended->code != 0 || call.params.flag("io") ? ended->code : kFailed;
