@@ -41,14 +41,6 @@ void write(Thread& thread, const Call& call, std::uint32_t file, std::uint32_t o
   commit(thread, record);
 }
 
-Call with_flags(Call call, int descriptor, int flags) {
-  call.descriptor = descriptor;
-  if (flags == kNoFlags) return call;
-  call.detail = static_cast<std::uint32_t>(flags);
-  call.is_long = true;
-  return call;
-}
-
 }  // namespace
 
 void tell(const Call& call, File* file, File* other, int other_descriptor) {
@@ -72,14 +64,27 @@ void tell(const Call& call, Named file, Named other) {
   errno = kept;
 }
 
-void opened_traced(Call call, Named file, int descriptor, int flags, Position position) {
-  opened(descriptor, file, position);
-  tell(with_flags(call, descriptor, flags), file);
-}
-
-void opened_unnamed(Call call, int descriptor, int flags) {
-  closed(descriptor);
-  if (File* file = traced(descriptor); file != nullptr) tell(with_flags(call, descriptor, flags), file);
+void opened_other(const Call& call, const Opening& what, std::size_t look) {
+  const int descriptor = call.descriptor;
+  const bool has_failed = descriptor < 0;
+  Call told = call;
+  if (what.flags != kNoFlags) {
+    told.detail = static_cast<std::uint32_t>(what.flags);
+    told.is_long = true;
+  }
+  if (!has_failed && (is_unnamed(what.flags) || leads_to_descriptor(what.name))) {
+    closed(descriptor);
+    if (File* file = traced(descriptor); file != nullptr) tell(told, file);
+    return;
+  }
+  Named file;
+  if (!has_failed)
+    file = named(what.directory, what.name, look);
+  else if (was_read_by_failed_call(what.name))
+    file = named(what.directory, what.name);
+  if (file.number == 0) return ignored(descriptor);
+  opened(descriptor, file, what.position);
+  tell(told, file);
 }
 
 }  // namespace stepscope::collect::posix

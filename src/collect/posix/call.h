@@ -106,29 +106,40 @@ auto about_paths(Call call, int directory, const char* name, int other_directory
   return result;
 }
 
-// What is done for a traced file stands apart, so that the path of others saves no registers.
-
-[[gnu::noinline]] void opened_traced(Call call, Named file, int descriptor, int flags, Position position);
-/// The path does not name the file: the descriptor is asked for it.
-[[gnu::noinline]] void opened_unnamed(Call call, int descriptor, int flags);
+/// What a call opens.
+struct Opening {
+  int directory;
+  const char* name;
+  int flags;  ///< or kNoFlags
+  Position position;
+};
 
 inline bool is_unnamed(int flags) { return flags != kNoFlags && (flags & O_TMPFILE) == O_TMPFILE; }
+
+/// After a call that failed or opened a file that may be traced. `look`: look_at() its name, or 0.
+[[gnu::noinline]] void opened_other(const Call& call, const Opening& what, std::size_t look);
 
 /// A call that makes a descriptor of a path. `descriptor_of(result)`: -1 after failure.
 template <class Next, class Descriptor>
 auto opening(IoFunction function, int directory, const char* name, int flags, Position position, Next next,
              Descriptor descriptor_of) {
   if (is_off()) return next();
-  Call call{.function = function};
-  const auto result = measured(call, next);
+  const std::uint64_t begin = now();
+  const auto result = next();
+  const std::uint64_t end = now();
   const int descriptor = descriptor_of(result);
-  const Named file = was_read(has_failed(result), name) ? named(directory, name) : Named{};
-  if (descriptor >= 0 && (is_unnamed(flags) || leads_to_descriptor(name)))
-    opened_unnamed(call, descriptor, flags);
-  else if (file.number != 0)
-    opened_traced(call, file, descriptor, flags, position);
-  else
+  const std::size_t look = descriptor >= 0 && !is_unnamed(flags) ? look_at(name) : 0;
+  if (look == kLeft) [[likely]] {
     ignored(descriptor);
+    return result;
+  }
+  opened_other({.function = function,
+                .descriptor = descriptor,
+                .begin = begin,
+                .end = end,
+                .result = number_from(result),
+                .error = has_failed(result) ? errno : 0},
+               {directory, name, flags, position}, look);
   return result;
 }
 
@@ -142,12 +153,20 @@ template <class Next>
   return result;
 }
 
-/// A call that closes a descriptor. It is forgotten before: another thread may get the number at once.
 template <class Next>
-auto closing(IoFunction function, int descriptor, Next next) {
+[[gnu::noinline]] auto closing_other(IoFunction function, int descriptor, Next next) {
   if (File* file = traced(descriptor); file != nullptr)
     return closing_traced(function, descriptor, *file, next);
   closed(descriptor);
+  return next();
+}
+
+/// A call that closes a descriptor. It is forgotten before: another thread may get the number at once.
+template <class Next>
+auto closing(IoFunction function, int descriptor, Next next) {
+  if (!is_ignored(descriptor)) [[unlikely]]
+    return closing_other(function, descriptor, next);
+  files[descriptor].slot.store(kUnknown, std::memory_order_relaxed);
   return next();
 }
 

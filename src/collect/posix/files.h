@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "collect/posix/hot.h"
 #include "collect/posix/paths.h"
 #include "collect/posix/process.h"
 
@@ -25,11 +26,11 @@ struct alignas(64) File {
   bool hides_appending;  ///< from stdio, which then does not know where it writes
 };
 
-extern std::uint32_t descriptors;  ///< higher ones are not traced
+extern std::uint32_t descriptors HOT_DATA;  ///< higher ones are not traced
 enum Slot : std::uint32_t { kUnknown = 0, kIgnored = 1, kFirstFile = 2 };
 /// By descriptor; behind them those whose descriptor is another file's now.
-extern File* files;
-extern std::atomic<std::uint32_t> highest;  ///< descriptor that has a slot
+extern File* files HOT_DATA;
+extern std::atomic<std::uint32_t> highest HOT_DATA;  ///< descriptor that has a slot
 
 /// Finds out what a descriptor is that we did not see opened: inherited, a socket, opened by other means.
 File* look_up(int descriptor);
@@ -58,8 +59,8 @@ void opened(int descriptor, Named file, Position position);
 /// The descriptor is new, and not traced.
 inline void ignored(int descriptor) {
   const auto number = static_cast<std::uint32_t>(descriptor);
-  if (number < descriptors && number <= highest.load(std::memory_order_relaxed) &&
-      files[number].slot.load(std::memory_order_relaxed) < kFirstFile)
+  if (number <= highest.load(std::memory_order_relaxed) &&
+      files[number].slot.load(std::memory_order_relaxed) < kFirstFile) [[likely]]
     files[number].slot.store(kIgnored, std::memory_order_relaxed);
   else
     opened(descriptor, {}, Position::counted);
@@ -74,6 +75,11 @@ inline void closed(int descriptor) {
     files[number].slot.store(kUnknown, std::memory_order_relaxed);
   else if (before != kUnknown)
     forget(descriptor);
+}
+/// Whether the descriptor is known not to be traced. False, too, while nothing is recorded.
+inline bool is_ignored(int descriptor) {
+  return life_now() != kOff && mine.inside == 0 && static_cast<std::uint32_t>(descriptor) < descriptors &&
+         files[descriptor].slot.load(std::memory_order_relaxed) == kIgnored;
 }
 /// The next descriptor from `first` on of which something is known; UINT32_MAX: none.
 std::uint32_t next_used(std::uint32_t first);

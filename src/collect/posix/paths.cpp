@@ -10,105 +10,12 @@
 #include <charconv>
 #include <cstring>
 #include <string_view>
-#include <utility>
 
 #include "collect/posix/process.h"
 #include "collect/undisturbed.h"
 
 namespace stepscope::collect::posix {
 namespace {
-
-struct Rule {
-  std::string_view prefix;
-  bool includes;
-  std::uint8_t next = 0;  ///< rule with the same first letter, + 1; 0: none
-};
-constexpr std::uint32_t kMostRules = 64;
-Rule rules[kMostRules] = {{"/proc", false}, {"/sys", false}, {"/dev", false}, {"/run", false},
-                          {"/etc", false},  {"/usr", false}, {"/lib", false}, {"/lib64", false},
-                          {"/bin", false},  {"/sbin", false}};
-std::uint32_t rule_count = 10;
-bool only_included = false;
-std::uint8_t first_rule[256];  // by the first letter of the first component: number + 1; 0: none
-const Rule* root_rule = nullptr;
-char rule_texts[1U << 14];
-std::size_t rule_bytes = 0;
-
-/// Libraries and their caches, wherever they are installed.
-constexpr std::string_view kLibraries[] = {"/site-packages/", "/dist-packages/", "/__pycache__/",
-                                           "/lib/python3."};
-
-void add_rule(std::string_view prefix, bool includes) {
-  while (prefix.size() > 1 && prefix.ends_with('/')) prefix.remove_suffix(1);
-  if (!prefix.starts_with('/') || rule_count == kMostRules || prefix.size() > sizeof rule_texts - rule_bytes)
-    return;
-  std::memcpy(rule_texts + rule_bytes, prefix.data(), prefix.size());
-  rules[rule_count++] = {{rule_texts + rule_bytes, prefix.size()}, includes};
-  rule_bytes += prefix.size();
-}
-
-void add_rules(const char* list, bool includes) {
-  for (std::string_view rest = list == nullptr ? "" : list; !rest.empty();) {
-    const std::string_view prefix = rest.substr(0, rest.find(':'));
-    add_rule(prefix, includes);
-    only_included |= includes;
-    rest.remove_prefix(prefix.size() + (prefix.size() < rest.size() ? 1 : 0));
-  }
-}
-
-void index_rules() {
-  std::memset(first_rule, 0, sizeof first_rule);
-  for (std::uint32_t i = 0; i < rule_count; ++i) {
-    if (rules[i].prefix.size() == 1) {
-      root_rule = &rules[i];
-      continue;
-    }
-    std::uint8_t& first = first_rule[static_cast<unsigned char>(rules[i].prefix[1])];
-    rules[i].next = std::exchange(first, static_cast<std::uint8_t>(i + 1));
-  }
-}
-
-std::uint64_t word_at(const char* text) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, text, sizeof word);
-  return word;
-}
-
-/// Compares here: a call of memcmp costs more than the few words until the first difference.
-bool begins_with(const char* text, std::string_view prefix) {
-  const std::size_t size = prefix.size();
-  std::size_t at = 0;
-  for (; at + 8 <= size; at += 8)
-    if (word_at(text + at) != word_at(prefix.data() + at)) return false;
-  if (size >= 8) return word_at(text + size - 8) == word_at(prefix.data() + size - 8);
-  for (; at < size; ++at)
-    if (text[at] != prefix[at]) return false;
-  return true;
-}
-
-bool covers(std::string_view prefix, std::string_view path) {
-  return path.size() >= prefix.size() && (path.size() == prefix.size() || path[prefix.size()] == '/') &&
-         begins_with(path.data(), prefix);
-}
-
-bool is_in_a_library(std::string_view path) {
-  for (const std::string_view part : kLibraries)
-    if (path.find(part) != std::string_view::npos) return true;
-  return false;
-}
-
-bool is_taken(std::string_view path) {
-  const Rule* longest = root_rule;
-  const std::uint8_t first = path.size() > 1 ? first_rule[static_cast<unsigned char>(path[1])] : 0;
-  for (std::uint32_t number = first; number != 0; number = rules[number - 1].next) {
-    const Rule& rule = rules[number - 1];
-    // Of equal prefixes the newest counts; it comes first.
-    if (covers(rule.prefix, path) && (longest == nullptr || rule.prefix.size() > longest->prefix.size()))
-      longest = &rule;
-  }
-  if (longest != nullptr) return longest->includes;
-  return !only_included && !is_in_a_library(path);
-}
 
 /// The current folder, asked once for each change. Readers copy it and look whether it has changed meanwhile.
 struct {
@@ -181,42 +88,6 @@ std::uint32_t normalize(char* text, std::uint32_t length) {
   return out;
 }
 
-/// The bytes that are 0, as their highest bits.
-std::uint64_t zero_bytes(std::uint64_t word) {
-  constexpr std::uint64_t kLow = 0x7F7F'7F7F'7F7F'7F7F;
-  return ~(((word & kLow) + kLow) | word | kLow);
-}
-
-/// "//" or "/." among the 9 bytes from `text` on.
-bool has_suspect(const char* text) {
-  constexpr std::uint64_t kSlashes = 0x2F2F'2F2F'2F2F'2F2F, kLowestBits = 0x0101'0101'0101'0101;
-  static_assert('.' == 0x2E && '/' == 0x2F);  // so they differ in the lowest bit
-  return (zero_bytes(word_at(text) ^ kSlashes) & zero_bytes((word_at(text + 1) | kLowestBits) ^ kSlashes)) !=
-         0;
-}
-
-/// False for names that begin with a dot, which has_suspect() suspects.
-bool needs_normalizing(const char* path, std::size_t length) {
-  for (std::size_t at = 0; at < length; ++at) {
-    if (path[at] != '/') continue;
-    const char* part = path + at + 1;
-    if (*part == '.') part += part[1] == '.' ? 2 : 1;
-    if (*part == '/' || *part == '\0') return true;
-  }
-  return false;
-}
-
-/// The length of an absolute path that normalize() would leave as it is; 0: any other path.
-std::size_t length_if_clean(const char* path) {
-  if (path[0] != '/') return 0;
-  const std::size_t length = std::strlen(path);
-  if (length < 8) return needs_normalizing(path, length) ? 0 : length;
-  bool is_suspect = path[length - 1] == '/';
-  for (std::size_t at = 0; at + 8 < length; at += 8) is_suspect |= has_suspect(path + at);
-  is_suspect |= has_suspect(path + length - 8);
-  return is_suspect && needs_normalizing(path, length) ? 0 : length;
-}
-
 struct Names {
   static constexpr std::uint32_t kSlots = 4096;
   std::uint32_t session;
@@ -256,25 +127,6 @@ std::atomic<std::uint32_t> last_number{0};
 
 }  // namespace
 
-void set_paths(const char* included, const char* excluded) {
-  add_rules(included, true);
-  add_rules(excluded, false);
-  index_rules();
-}
-
-bool is_descriptors_path(const char* path) {
-  constexpr std::string_view kBeginnings[] = {"/proc/self/fd/", "/proc/thread-self/fd/", "/dev/fd/",
-                                              "/dev/std"};
-  for (const std::string_view beginning : kBeginnings)
-    if (std::strncmp(path, beginning.data(), beginning.size()) == 0) return true;
-  return false;
-}
-
-void exclude(const char* folder) {
-  add_rule(folder, false);
-  index_rules();
-}
-
 bool Path::find(int directory, const char* path) {
   const std::size_t length = std::strlen(path);
   if (length == 0 || length >= PATH_MAX) return false;
@@ -305,14 +157,13 @@ bool Path::settle(const char* text, std::uint32_t length) {
   return is_taken({text_, length_});
 }
 
-Named named(int directory, const char* path) {
-  const std::size_t clean = length_if_clean(path);
-  if (clean >= PATH_MAX || (clean != 0 && !is_taken({path, clean}))) return {};
+Named named(int directory, const char* path, std::size_t look) {
+  if (look >= PATH_MAX || (look != 0 && !is_taken({path, look}))) return {};
   const int kept = errno;
   const Inside inside;
-  Path found(path, static_cast<std::uint32_t>(clean));
+  Path found(path, static_cast<std::uint32_t>(look));
   Named file;
-  if (clean != 0 || found.find(directory, path)) {
+  if (look != 0 || found.find(directory, path)) {
     Thread* thread = place();
     file = thread == nullptr ? Named{kNoRoom, 0}
                              : Named{number_of(*thread, found.text(), found.length()),
@@ -321,6 +172,8 @@ Named named(int directory, const char* path) {
   errno = kept;
   return file;
 }
+
+Named named(int directory, const char* path) { return named(directory, path, look_at(path)); }
 
 Named named_text(const char* text, std::uint32_t length) {
   Thread* thread = place();

@@ -1,10 +1,11 @@
-// Which files are traced, and their numbers in the recording.
+// Paths, and their numbers in the recording.
 #pragma once
 
 #include <climits>
 #include <cstddef>
 #include <cstdint>
 
+#include "collect/posix/rules.h"
 #include "collect/recorder.h"
 
 namespace stepscope::collect::posix {
@@ -46,25 +47,10 @@ struct Named {
 
 /// Tells the path's name. errno is kept.
 Named named(int directory, const char* path);
+Named named(int directory, const char* path, std::size_t look);  ///< `look`: look_at(path)
 
 /// Tells a name that is no path and shorter than PATH_MAX. To be used inside.
 Named named_text(const char* text, std::uint32_t length);
-
-/// What to trace: colon-separated prefixes of whole components. The longest prefix of a path counts.
-void set_paths(const char* included, const char* excluded);
-
-/// Whether the path is one of those that open a descriptor's file again: /proc/self/fd/3, /dev/stdin.
-bool is_descriptors_path(const char* path);
-inline bool leads_to_descriptor(const char* path) {
-  if (path[0] != '/' || (path[1] != 'p' && path[1] != 'd')) return false;
-  const bool may_be = path[1] == 'p' ? path[2] == 'r' && path[3] == 'o'
-                                     : path[2] == 'e' && path[3] == 'v' && path[4] == '/' &&
-                                           (path[5] == 'f' || (path[5] == 's' && path[6] == 't'));
-  return may_be && is_descriptors_path(path);
-}
-
-/// Never traced, e.g. where recordings are written.
-void exclude(const char* folder);
 
 /// The file's number in the recording; it is told there if it is new to this thread. There must be room.
 std::uint32_t number_of(Thread& thread, const char* path, std::uint32_t length);

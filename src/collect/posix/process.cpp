@@ -263,7 +263,7 @@ void begin_process() {
   } else if (!make_tables(spare == kMostMegabytes)) {
     give_up("There is no memory for the table of files.\n");
   } else {
-    set_paths(std::getenv("STEPSCOPE_IO_INCLUDE"), std::getenv("STEPSCOPE_IO_EXCLUDE"));
+    set_rules(std::getenv("STEPSCOPE_IO_INCLUDE"), std::getenv("STEPSCOPE_IO_EXCLUDE"));
     exclude(recordings_folder);
     life.store(page, std::memory_order_release);
   }
@@ -279,6 +279,7 @@ constinit thread_local Mine mine{};
 std::atomic<std::uint32_t> session{0};
 std::atomic<std::uint32_t> forks{0};
 const record::Clock kClock = best_clock();
+std::uint64_t slow_now() { return ticks(kClock); }
 const bool kHasBegun =
     (begin_process(), look_at_objects(), true);  // after all else in this library: it is linked last
 

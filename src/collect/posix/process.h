@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "collect/clock.h"
+#include "collect/posix/hot.h"
 #include "collect/recorder.h"
 #include "record/io/libraries.h"
 
@@ -16,7 +17,7 @@ enum Life : std::uint32_t { kNotBegun = 0, kOn = 1, kOff = 2 };
 
 /// Where this process's Life is: on a page that the kernel zeroes in a forked child, however it was forked;
 /// or elsewhere, and then it is kOff in all children, too.
-extern std::atomic<std::atomic<std::uint32_t>*> life;
+extern std::atomic<std::atomic<std::uint32_t>*> life HOT_DATA;
 inline std::uint32_t life_now(std::memory_order order = std::memory_order_relaxed) {
   return life.load(std::memory_order_relaxed)->load(order);
 }
@@ -59,7 +60,11 @@ class Inside {
 /// False if a signal handler has jumped out of our work; then it is over.
 bool is_still_inside();
 
-inline bool is_inside() { return mine.inside != 0 && is_still_inside(); }
+inline bool is_inside() {
+  if (mine.inside == 0) [[likely]]
+    return false;
+  return is_still_inside();
+}
 
 inline bool is_off() { return life_now() == kOff || is_inside(); }
 
@@ -84,7 +89,12 @@ void finish();
 /// The same, and nothing is done any more, here and in forked children. `why`: a sentence for the report.
 void end_for_good(std::string_view why);
 
-extern const record::Clock kClock;
-inline std::uint64_t now() { return ticks(kClock); }
+extern const record::Clock kClock HOT_DATA;
+[[gnu::cold]] std::uint64_t slow_now();
+inline std::uint64_t now() {
+  if (kClock != record::Clock::tsc) [[unlikely]]
+    return slow_now();
+  return ticks(record::Clock::tsc);
+}
 
 }  // namespace stepscope::collect::posix

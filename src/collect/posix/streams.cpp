@@ -44,8 +44,8 @@ std::int64_t position_of(FILE* stream) {
 
 template <class Next>
 FILE* opening_stream(IoFunction function, const char* name, const char* mode, Next next) {
-  return opening(function, AT_FDCWD, name, kNoFlags, appends(mode) ? Position::appended : Position::asked,
-                 next, descriptor_of);
+  const auto position = appends(mode) ? Position::appended : Position::asked;
+  return opening(function, AT_FDCWD, name, kNoFlags, position, next, descriptor_of);
 }
 
 /// A call that moves `bytes_of(result)` bytes; -1: it failed, or the file is at its end. `bytes_of` may also

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <type_traits>
 
+#include "collect/posix/hot.h"
 #include "record/io/functions.h"
 
 #define WRAP(Result, name, ...) \
@@ -23,7 +24,7 @@ namespace stepscope::collect::posix {
 using record::IoFunction;
 
 /// The next functions; null: not looked for yet.
-extern constinit std::atomic<void*> next_functions[record::kIoFunctions];
+extern constinit std::atomic<void*> next_functions[record::kIoFunctions] HOT_DATA;
 
 /// Looks for all of them, so that no later call has to ask the dynamic linker.
 void find_all_next();
