@@ -3,8 +3,9 @@
 
     cmake --preset release && ninja -C build/release stepscope_io stepscope && python3 bench/io.py
 
-A C program reads 4 KiB of a cached file on tmpfs 1,000,000 times, and opens and closes it 200,000 times, without the
-collector, with it, and with it on a path that is not traced. They take turns; the figure is the process's CPU time.
+A C program reads 4 KiB of a cached file on tmpfs, and opens and closes it, without the collector, with it, and with it on
+a path that is not traced. Short processes take turns, since processes differ from each other by more than what is
+measured; the figure is the process's CPU time.
 """
 import argparse
 import datetime
@@ -21,7 +22,7 @@ from measure import machine, say
 from results import table
 
 OUT = ROOT / "bench/IO.md"
-PREADS, PAIRS = 1_000_000, 200_000
+PREADS, PAIRS = 200_000, 40_000  # of one process
 GOAL_TRACED, GOAL_UNTRACED = 150, 20
 THREADS = (1, 2, 4, 8)
 MODES = ("none", "traced", "not traced", "disabled")
@@ -37,17 +38,19 @@ OTHERS = (
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=Path, default=ROOT / "build/release", help="folder of the release build")
-    parser.add_argument("--rounds", type=int, default=7, help="counted rounds")
+    parser.add_argument("--rounds", type=int, default=35, help="counted rounds")
     parser.add_argument("--dftracer", type=Path, help="a Python with dftracer installed, to be measured too")
-    parser.add_argument("--quick", action="store_true", help="a tenth of the calls; prints the document and writes none")
-    return parser.parse_known_args()[0]  # the others are those of measure.py
+    parser.add_argument("--quick", action="store_true", help="a fifth of the rounds; prints the document and writes none")
+    asked = parser.parse_known_args()[0]  # the others are those of measure.py
+    if asked.quick:
+        asked.rounds = max(asked.rounds // 5, 1)
+    return asked
 
 
 class Bench:
     def __init__(self, asked, folder):
         self.asked, self.folder = asked, Path(folder)
         self.library = asked.build / "libstepscope_io.so"
-        self.share = 10 if asked.quick else 1
         self.program = self.folder / "io_calls"
         subprocess.run(["cc", "-O2", "-pthread", "-o", self.program, ROOT / "bench/io_calls.c"], check=True)
         (self.folder / "data").mkdir()
@@ -70,7 +73,7 @@ class Bench:
         """CPU ns per pread and per pair, and the bytes of the recording."""
         out = self.folder / "out"
         out.mkdir()
-        calls = PREADS // self.share // threads, PAIRS // self.share // threads
+        calls = PREADS // threads, PAIRS // threads
         done = subprocess.run([self.program, str(threads), str(calls[0]), str(calls[1]), self.folder / "data/file"],
                               env=self.environment(mode, out), capture_output=True, text=True, check=True)
         size = sum(path.stat().st_size for path in out.iterdir())
@@ -95,7 +98,8 @@ def middle(rows, at):
 
 def spread(rows, at):
     values = [row[at] for row in rows]
-    return f"{statistics.median(values):.0f} ({min(values):.0f}–{max(values):.0f})"
+    low, middle_one, high = statistics.quantiles(values, n=4, method="inclusive")
+    return f"{middle_one:.0f} ({low:.0f}–{high:.0f})"
 
 
 def added(found, mode, at):
@@ -119,11 +123,11 @@ def demands(found):
     return table(("demand", "limit", "measured", "result"), rows)
 
 
-def document(asked, found, threads, loads, begin, share):
+def document(asked, found, threads, loads, begin):
     facts = machine()
     rows = [(mode, spread(rows, 0), f"{added(found, mode, 0):+.0f}", spread(rows, 1), f"{added(found, mode, 1):+.0f}")
             for mode, rows in found.items()]
-    events = (PREADS + 2 * PAIRS) / share
+    events = PREADS + 2 * PAIRS
     of_threads = [(count, spread(one["none"], 0), spread(one["traced"], 0), f"{added(one, 'traced', 0):+.0f}",
                    f"{added(one, 'traced', 1) / 2:+.0f}") for count, one in threads.items()]
     return "\n".join([
@@ -133,9 +137,9 @@ def document(asked, found, threads, loads, begin, share):
         f"- Machine: {facts['cores']} cores ({facts['cpu']}), {facts['memory'] / (1 << 30):.0f} GiB of memory, "
         f"{facts['compiler']}.",
         f"- Load average (1, 5, 15 minutes) at the start {loads[0]}, at the end {loads[1]}.",
-        f"- {PREADS // share:,} preads of 4 KiB that are cached, then {PAIRS // share:,} pairs of open and close, on tmpfs: "
-        "`bench/io_calls.c`. The recording is on tmpfs, too.",
-        f"- ns of the process's CPU time per call; median (least–most) of {asked.rounds} rounds after one that is not "
+        f"- In each round and configuration a process makes {PREADS:,} preads of 4 KiB that are cached, then {PAIRS:,} pairs "
+        "of open and close, on tmpfs: `bench/io_calls.c`. The recording is on tmpfs, too.",
+        f"- ns of the process's CPU time per call; median (quartiles) of {asked.rounds} rounds after one that is not "
         "counted. Configurations take turns; what is added is the median of the differences within a round.",
         "- With all arguments: file, offset, size, result, errno, descriptor, flags, duration, thread.", "",
         demands(found), "",
@@ -182,7 +186,7 @@ def main():
         found = bench.rounds(1, MODES + (("DFTracer",) if dftracer_library(asked) else ()))
         threads = {count: bench.rounds(count, MODES[:2]) for count in THREADS}
         loads.append(" ".join(f"{load:.2f}" for load in os.getloadavg()))
-        text = document(asked, found, threads, loads, begin, bench.share)
+        text = document(asked, found, threads, loads, begin)
     if asked.quick:
         print(text)
     else:

@@ -182,11 +182,12 @@ inline void add_sizes(Call& call, Parts all) {
   for (int i = 0; i < all.count; ++i) call.size += all.parts[i].iov_len;
 }
 
-/// A call about an open file.
+/// A call about an open file. It is copied only where it is traced: that of others costs nothing then.
 template <class Next>
-auto about_file(Call call, Next next, Parts parts = {}) {
-  File* file = traced(call.descriptor);
+auto about_file(Call what, Next next, Parts parts = {}) {
+  File* file = traced(what.descriptor);
   if (file == nullptr) return next();
+  Call call = what;
   const auto result = measured(call, next);
   add_sizes(call, parts);
   tell(call, file);
@@ -214,12 +215,13 @@ auto about_path_at(Call call, int directory, const char* name, Next next, Output
 
 /// A read or write where the last one ended.
 template <class Next>
-auto sequential(Call call, bool writes, Next next, Parts parts = {}) {
-  File* file = traced(call.descriptor);
+auto sequential(Call what, bool writes, Next next, Parts parts = {}) {
+  File* file = traced(what.descriptor);
   if (file == nullptr) {
-    moves_unseen(call.descriptor);
+    moves_unseen(what.descriptor);
     return next();
   }
+  Call call = what;
   const bool appends = writes && file->appends;
   if (!appends) call.offset = position_of(*file, call.descriptor);
   const auto result = measured(call, next);
