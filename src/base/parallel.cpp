@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <system_error>
@@ -37,6 +38,37 @@ void parallel_for(std::size_t count, unsigned threads, const std::function<void(
   take();
   others.clear();
   if (first_thrown) std::rethrow_exception(first_thrown);
+}
+
+void parallel_in_order(std::size_t count, unsigned threads, const std::function<void(std::size_t)>& make,
+                       const std::function<void(std::size_t)>& take) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<bool> is_made(count);
+  std::size_t taken = 0;
+  bool has_thrown = false;
+  const auto work = [&](std::size_t i) {
+    {
+      std::unique_lock lock(mutex);
+      changed.wait(lock, [&] { return has_thrown || i < taken + threads + 1; });
+      if (has_thrown) return;
+    }
+    make(i);
+    const std::lock_guard lock(mutex);
+    is_made[i] = true;
+    for (; taken < count && is_made[taken] && !has_thrown; ++taken) take(taken);
+    changed.notify_all();
+  };
+  parallel_for(count, threads, [&](std::size_t i) {
+    try {
+      work(i);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      has_thrown = true;
+      changed.notify_all();
+      throw;
+    }
+  });
 }
 
 }  // namespace stepscope

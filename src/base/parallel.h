@@ -14,4 +14,9 @@ unsigned thread_count(unsigned wanted);
 /// such as std::bad_alloc, ends the work and is rethrown to the caller.
 void parallel_for(std::size_t count, unsigned threads, const std::function<void(std::size_t)>& work);
 
+/// Calls make(i) as parallel_for() does, and take(i) after it: in the order of i and one at a time, on any of
+/// the threads. At most `threads` + 1 are made and not taken, so that they need little memory.
+void parallel_in_order(std::size_t count, unsigned threads, const std::function<void(std::size_t)>& make,
+                       const std::function<void(std::size_t)>& take);
+
 }  // namespace stepscope

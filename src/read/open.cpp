@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "base/byte_source.h"
 #include "base/kept_pipes.h"
@@ -38,47 +39,44 @@ Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions&
   if (auto error = misnamed(*files)) return *std::move(error);
   const std::vector<std::string> execution_traces = take_execution_traces(*files);
   const unsigned threads = thread_count(options.threads);
-  const unsigned per_file = files->size() >= threads ? 1 : threads;
-  const std::size_t at_once = files->size() >= threads ? threads : 1;
+  // Few files are read one after the other, each by all threads.
+  const unsigned together = files->size() >= threads ? threads : 1;
   const std::int64_t total = bytes_of(*files);
   std::int64_t done = 0;
   trace::Trace trace;
   std::optional<Error> first_error;
   std::vector<std::string> unread;
   std::size_t left_out = 0;
-  for (std::size_t from = 0; from < files->size(); from += at_once) {
-    const std::size_t group = std::min(at_once, files->size() - from);
-    std::vector<std::optional<Result<Parsed>>> parsed(group);
-    parallel_for(group, threads, [&](std::size_t i) {
-      const std::string& path = (*files)[from + i];
-      KinetoOptions kineto;
-      kineto.threads = per_file;
-      if (options.progress && group == 1)
-        kineto.progress = [&](std::int64_t at) { options.progress(done + at, total); };
-      parsed[i] = parse_file(path, kineto);
-    });
-    for (std::size_t i = 0; i < group; ++i) {
-      done += stored_size((*files)[from + i]);
-      if (options.progress) options.progress(done, total);
-      if (!parsed[i]->ok()) {
-        if (!first_error) first_error = parsed[i]->error();
-        unread.push_back(parsed[i]->error().text());
-        continue;
-      }
-      Parsed& of_path = **parsed[i];
-      unread.insert(unread.end(), of_path.unread.begin(), of_path.unread.end());
-      left_out += of_path.left_out;
-      for (ParsedFile& file : of_path.files) {
-        seal(trace, std::move(file), threads);
-        trace::Rank& rank = trace.ranks.back();
-        if (rank.rank >= kMaxRanks) rank.rank = -1;
-        if (const auto known = options.ranks.find(rank.path); known != options.ranks.end())
-          rank.rank = known->second;
-        if (rank.rank < 0 && (files->size() > 1 || of_path.files.size() > 1))
-          rank.rank = rank_of(trace, rank);
-      }
+  std::vector<std::optional<Result<Parsed>>> parsed(files->size());
+  const auto parse = [&](std::size_t i) {
+    KinetoOptions kineto;
+    kineto.threads = together == 1 ? threads : 1;
+    if (options.progress && together == 1)
+      kineto.progress = [&](std::int64_t at) { options.progress(done + at, total); };
+    parsed[i] = parse_file((*files)[i], kineto);
+  };
+  const auto take = [&](std::size_t i) {
+    done += stored_size((*files)[i]);
+    if (options.progress) options.progress(done, total);
+    std::optional<Result<Parsed>> taken = std::exchange(parsed[i], std::nullopt);
+    if (!taken->ok()) {
+      if (!first_error) first_error = taken->error();
+      unread.push_back(taken->error().text());
+      return;
     }
-  }
+    Parsed& of_path = **taken;
+    unread.insert(unread.end(), of_path.unread.begin(), of_path.unread.end());
+    left_out += of_path.left_out;
+    for (ParsedFile& file : of_path.files) {
+      seal(trace, std::move(file), threads);
+      trace::Rank& rank = trace.ranks.back();
+      if (rank.rank >= kMaxRanks) rank.rank = -1;
+      if (const auto known = options.ranks.find(rank.path); known != options.ranks.end())
+        rank.rank = known->second;
+      if (rank.rank < 0 && (files->size() > 1 || of_path.files.size() > 1)) rank.rank = rank_of(trace, rank);
+    }
+  };
+  parallel_in_order(files->size(), together, parse, take);
   const bool is_enough = options.companions_alone && !execution_traces.empty();
   if (trace.ranks.empty() && first_error && !is_enough) return *first_error;
   if (trace.ranks.empty() && !is_enough) return execution_trace_alone(execution_traces.front());

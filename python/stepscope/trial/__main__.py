@@ -33,7 +33,7 @@ def arguments(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--end", action="store_true")
     parser.add_argument("--format", choices=("text", "json"), default="text")
-    parser.add_argument("--output", default="")
+    parser.add_argument("-o", "--output", default="")
     parser.add_argument("--start-limit", type=float, default=120.0, help="seconds to a copy's first step, at least")
     parser.add_argument("--hang-limit", type=float, default=30.0, help="seconds for a copy's block of steps, at least")
     parser.add_argument("--only", default="", help="keys of changes, for tests")

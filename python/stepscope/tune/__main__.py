@@ -25,7 +25,7 @@ def arguments(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--workers", default="")
     parser.add_argument("--drop-last", action="store_true")
     parser.add_argument("--format", choices=("text", "json"), default="text")
-    parser.add_argument("--output", default="")
+    parser.add_argument("-o", "--output", default="")
     parser.add_argument("--start-limit", type=float, default=120.0, help="seconds to a copy's first step, at least")
     parser.add_argument("program", nargs=argparse.REMAINDER)
     options = parser.parse_args(words)

@@ -283,7 +283,7 @@ namespace stepscope::advise {
   X(double, kReadAgain, 2, "bytes read by the bytes of the files, or opens by the number of files: the same again", "chosen") \
   X(double, kAgainPerRound, 0.5, "times per batch or step: bytes of files read so often are read again, not in a new pass over the data", "chosen: a pass has more than two batches") \
   X(double, kOftenAgain, 8, "times that bytes are read, where no steps are known: again", "chosen: more passes than a short recording has") \
-  X(double, kAgainRate, 0.02, "bytes per ns: read again so fast, they cost much, also by unpacking and parsing", "a quarter of what Python takes of gzip, JSON or pickles: 0.08") \
+  X(double, kAgainRate, 0.02, "bytes per ns: read again so fast, they cost much, also by unpacking and parsing", "a quarter of what Python takes of JSON, 0.08; it takes 0.13 of gzip, 0.05 of pickles (bench/unpacking.py)") \
   X(double, kHoldingShare, 0.10, "of the window: handling files that the steps wait for", "as kOwnShare") \
   X(std::int64_t, kTinyRead, 4'096, "bytes per read: tiny", "a page") \
   X(double, kSavingShare, 0.03, "of the window: writing files on the main thread", "as kBurstShare") \

@@ -237,21 +237,6 @@ struct Io {
 };
 const Io& io_answer(const Derived& derived);
 
-/// The files of a group, see IoGroup.
-class GroupName {
- public:
-  /// What files of one group have in common: digits of folders are '#', names are '*' and their ending.
-  static std::string pattern_of(std::string_view file);
-  void add(std::string_view file);
-  /// The pattern, with the folders that all its files share; the name of a single file.
-  std::string text() const;
-
- private:
-  std::string first_;
-  std::size_t common_ = 0;  ///< bytes that all begin with
-  bool several_ = false;
-};
-
 /// Adds one rank's rows; each is in a file of its own.
 void add_io_overlap(Io& of, const trace::Trace& trace, const trace::Rank& rank, const RankIo& io);
 void add_io_kinds(Io& of, const trace::Rank& rank, const RankIo& io);

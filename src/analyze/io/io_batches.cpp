@@ -4,6 +4,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "analyze/io/file_groups.h"
 #include "analyze/io/handling.h"
 #include "analyze/io/hdf5_reading.h"
 #include "analyze/io/io.h"
@@ -60,11 +61,9 @@ struct FetchSum {
   FetchIo all{};
   struct Group {
     std::int64_t time = 0, asked = 0, handled = 0, locked = 0;
-    GroupName name;
     PlacedReads read;
   };
-  std::map<std::string, Group> groups;
-  std::unordered_map<trace::StringId, Group*> of_file;
+  FileGroups<Group> groups;
 
   void add(const trace::Trace& trace, const IoCall& call, std::int64_t length) {
     using derive::IoKind;
@@ -90,24 +89,21 @@ struct FetchSum {
       }
     }
     if (call.file == trace::kEmptyString) return;
-    Group*& group = of_file[call.file];
-    if (group == nullptr) {
-      group = &groups[GroupName::pattern_of(trace.text(call.file))];
-      group->name.add(trace.text(call.file));
-    }
-    report::add_to(group->time, length);
-    group->asked += call.kind == IoKind::open;
-    if (call.kind == IoKind::lock) report::add_to(group->locked, length);
-    group->read.add(call);
+    Group& group = groups.of(trace, call.file).sum;
+    report::add_to(group.time, length);
+    group.asked += call.kind == IoKind::open;
+    if (call.kind == IoKind::lock) report::add_to(group.locked, length);
+    group.read.add(call);
   }
 
   void name_read_again() {
     std::int64_t most = 0;
-    for (const auto& [pattern, group] : groups) {
+    for (const auto& [pattern, named] : groups.by_pattern()) {
+      const Group& group = named.sum;
       const std::int64_t distinct = group.read.distinct();
       if (group.read.bytes() - distinct <= most) continue;
       most = group.read.bytes() - distinct;
-      all.again_group = group.name.text();
+      all.again_group = named.name.text();
       all.again_files = group.read.files();
       all.again_opens = group.asked;
       all.again_read = group.read.bytes();
@@ -139,7 +135,7 @@ void add_io_in(LateBatch& batch, FetchSum& sum, const trace::Trace& trace, const
   });
   for (const auto& [key, on_file] : by_file)
     for (Handled& handled : handling.of(on_file))
-      report::add_to(sum.of_file[key.second]->handled,
+      report::add_to(sum.groups.of(trace, key.second).sum.handled,
                      IntervalSet::of(std::move(handled.spans)).length_in(load));
   batch.io = IntervalSet::of(std::move(spans)).length_in(load);
   batch.files = std::ssize(files);
@@ -211,16 +207,17 @@ void add_late_batches(Io& of, const Derived& derived, const trace::Rank& rank, c
     }
     of.batches.push_back(std::move(batch));
   }
+  const auto& groups = sum.groups.by_pattern();
   const auto with_most = [&](std::int64_t FetchSum::Group::* time) {
-    return std::ranges::max_element(sum.groups, {}, [&](const auto& group) { return group.second.*time; });
+    return std::ranges::max_element(groups, {}, [&](const auto& group) { return group.second.sum.*time; });
   };
   const auto most = with_most(&FetchSum::Group::time);
   if (sum.all.locks > 0)
-    if (const auto locked = with_most(&FetchSum::Group::locked); locked != sum.groups.end())
+    if (const auto locked = with_most(&FetchSum::Group::locked); locked != groups.end())
       sum.all.locked = locked->second.name.text();
-  if (most != sum.groups.end()) {
+  if (most != groups.end()) {
     sum.all.group = most->second.name.text();
-    sum.all.group_files = report::mean(most->second.asked, std::max<std::int64_t>(1, sum.all.batches));
+    sum.all.group_files = report::mean(most->second.sum.asked, std::max<std::int64_t>(1, sum.all.batches));
   }
   sum.name_read_again();
   reading.name(sum.all);

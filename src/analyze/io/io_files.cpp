@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <map>
-#include <set>
 #include <tuple>
 #include <unordered_map>
 
+#include "analyze/io/file_groups.h"
 #include "analyze/io/io.h"
 #include "analyze/io/placed_reads.h"
 #include "report/statistics.h"
@@ -129,27 +129,15 @@ std::string GroupName::text() const {
 namespace {
 
 void add_groups(Io& of, const trace::Trace& trace, const trace::Rank& rank, const RankIo& io) {
-  struct Sum {
-    IoGroup group{};
-    std::set<trace::StringId> files;
-    GroupName name;
-  };
-  std::map<std::string, Sum> sums;
-  std::unordered_map<trace::StringId, Sum*> of_file;
-  const auto sum_of = [&](trace::StringId file) -> Sum& {
-    Sum*& sum = of_file[file];
-    if (sum == nullptr) sum = &sums[GroupName::pattern_of(trace.text(file))];
-    if (sum->files.insert(file).second) sum->name.add(trace.text(file));
-    return *sum;
-  };
+  FileGroups<IoGroup> groups;
   for (const IoCall& call : io.calls) {
     if (call.to != trace::kEmptyString) {  // its time is the source's
-      IoGroup& target = sum_of(call.to).group;
-      target.calls += call.file == trace::kEmptyString || &sum_of(call.file).group != &target;
+      IoGroup& target = groups.of(trace, call.to).sum;
+      target.calls += call.file == trace::kEmptyString || &groups.of(trace, call.file).sum != &target;
       add_to(target.written, call.bytes);
     }
     if (call.file == trace::kEmptyString) continue;
-    IoGroup& group = sum_of(call.file).group;
+    IoGroup& group = groups.of(trace, call.file).sum;
     ++group.calls;
     group.opens += call.kind == IoKind::open;
     group.metadata += derive::is_metadata(call.kind);
@@ -158,11 +146,11 @@ void add_groups(Io& of, const trace::Trace& trace, const trace::Rank& rank, cons
     if (call.kind == IoKind::write) add_to(group.written, call.bytes);
   }
   const auto first = std::ssize(of.groups);
-  for (auto& [pattern, sum] : sums) {
-    sum.group.rank = rank.rank;
-    sum.group.files = std::ssize(sum.files);
-    sum.group.group = sum.name.text();
-    of.groups.push_back(std::move(sum.group));
+  for (auto& [pattern, group] : groups.by_pattern()) {
+    group.sum.rank = rank.rank;
+    group.sum.files = group.files;
+    group.sum.group = group.name.text();
+    of.groups.push_back(std::move(group.sum));
   }
   std::stable_sort(of.groups.begin() + first, of.groups.end(),
                    [](const IoGroup& a, const IoGroup& b) { return a.time > b.time; });

@@ -2,10 +2,9 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
-#include <unordered_map>
 
 #include "analyze/io/calling_lines.h"
+#include "analyze/io/file_groups.h"
 #include "analyze/io/handling.h"
 #include "analyze/io/io.h"
 #include "analyze/io/placed_reads.h"
@@ -30,8 +29,6 @@ struct OnThread {
 
 struct HoldingGroup {
   HoldingFiles of{};
-  GroupName name;
-  std::set<trace::StringId> files;
   PlacedReads read;
   std::map<TrackId, OnThread> threads;
 
@@ -65,10 +62,12 @@ class Holding {
     std::vector<HoldingFiles> out;
     if (!main_) return out;
     group_calls();
-    for (auto& [pattern, group] : groups_) {
-      if (group.files.empty()) continue;
-      finish(group);
-      if (group.of.time > 0 || group.of.line_time > 0) out.push_back(std::move(group.of));
+    for (auto& [pattern, group] : groups_.by_pattern()) {
+      HoldingFiles& of = group.sum.of;
+      of.group = group.name.text();
+      of.files = group.files;
+      finish(group.sum);
+      if (of.time > 0 || of.line_time > 0) out.push_back(std::move(of));
     }
     std::stable_sort(out.begin(), out.end(), [](const HoldingFiles& a, const HoldingFiles& b) {
       return std::max(a.time, a.line_time) > std::max(b.time, b.line_time);
@@ -91,16 +90,13 @@ class Holding {
           rank_.tracks[rank_.events.track[call.row]].pid == io_.main_process)
         by_file[{rank_.events.track[call.row], call.file}].push_back(&call);
     Handling handling(rank_);
-    std::unordered_map<trace::StringId, HoldingGroup*> of_file;
     for (const auto& [key, calls] : by_file) {
       const auto& [thread, file] = key;
       for (Handled& handled : handling.of(calls)) {
         if (handled.written >= kSavedBytes) continue;  // a SavedFile
-        HoldingGroup*& group = of_file[file];
-        if (group == nullptr) group = &groups_[GroupName::pattern_of(trace_.text(file))];
-        if (group->files.insert(file).second) group->name.add(trace_.text(file));
-        for (std::size_t i = handled.first; i < handled.last; ++i) group->add(rank_, *calls[i]);
-        Column<Interval>& spans = group->threads[thread].handled;
+        HoldingGroup& group = groups_.of(trace_, file).sum;
+        for (std::size_t i = handled.first; i < handled.last; ++i) group.add(rank_, *calls[i]);
+        Column<Interval>& spans = group.threads[thread].handled;
         for (const Interval& span : handled.spans) spans.push_back(span);
       }
     }
@@ -136,8 +132,6 @@ class Holding {
     }
     const IntervalSet with_line = IntervalSet::of(std::move(of_line));
     of.rank = rank_.rank;
-    of.group = group.name.text();
-    of.files = std::ssize(group.files);
     of.placed_read = group.read.bytes();
     of.distinct = group.read.distinct();
     of.io = IntervalSet::of(std::move(of_calls)).length();
@@ -156,7 +150,7 @@ class Holding {
   const std::optional<TrackId> main_;
   const IntervalSet elsewhere_;  ///< loading of batches, and compute
   IntervalSet waits_;            ///< of the main thread
-  std::map<std::string, HoldingGroup> groups_;
+  FileGroups<HoldingGroup> groups_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "analyze/io/file_groups.h"
 #include "analyze/io/io.h"
 #include "derive/kernel_class.h"
 #include "derive/nearest_above.h"
@@ -100,28 +101,18 @@ void add_moments(Io& of, const trace::Rank& rank, const RankIo& io, const Interv
 /// What happened before the window: a program's start.
 void add_earlier(IoOverlap& out, const trace::Trace& trace, const trace::Rank& rank, const RankIo& io) {
   Column<Interval> spans;
-  std::map<trace::StringId, std::int64_t> times;
+  FileGroups<std::int64_t> groups;  // ns
   for (const IoCall& call : io.outside) {
     const Interval span = span_of(rank, call);
     if (span.begin >= io.window.begin) continue;
     ++out.earlier_calls;
     spans.push_back(span);
-    add_to(times[call.file], span.length());
+    if (call.file != trace::kEmptyString) add_to(groups.of(trace, call.file).sum, span.length());
   }
   out.earlier_io = IntervalSet::of(std::move(spans)).within({INT64_MIN, io.window.begin}).length();
-  struct Group {
-    GroupName name;
-    std::int64_t time = 0;
-  };
-  std::map<std::string, Group> groups;
-  for (const auto& [file, time] : times) {
-    if (file == trace::kEmptyString) continue;
-    Group& group = groups[GroupName::pattern_of(trace.text(file))];
-    group.name.add(trace.text(file));
-    add_to(group.time, time);
-  }
-  const auto most = std::ranges::max_element(groups, {}, [](const auto& one) { return one.second.time; });
-  if (most != groups.end()) out.earlier_group = most->second.name.text();
+  const auto& all = groups.by_pattern();
+  const auto most = std::ranges::max_element(all, {}, [](const auto& one) { return one.second.sum; });
+  if (most != all.end()) out.earlier_group = most->second.name.text();
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "analyze/io/file_groups.h"
 #include "make_rank.h"
 
 namespace stepscope {
