@@ -4,6 +4,7 @@
 
 #include "analyze/list.h"
 #include "report/statistics.h"
+#include "report/units.h"
 
 namespace stepscope::analyze {
 namespace {
@@ -34,6 +35,11 @@ std::string size_text(const IoSize& size) {
   if (size.below == kNoInt) return bytes_text(size.least) + " and more";
   return size.least == 0 ? "below " + bytes_text(size.below)
                          : bytes_text(size.least) + " to " + bytes_text(size.below);
+}
+
+std::string length_text(const IoLatency& latency) {
+  const auto least = static_cast<double>(latency.least);
+  return report::format_value(least, Unit::ns) + " to " + report::format_value(2 * least, Unit::ns);
 }
 
 const report::Sheet<IoOverlap> kOverlapSheet{
@@ -265,7 +271,7 @@ const report::Sheet<IoSize> kSizeSheet{
 const report::Sheet<IoLatency> kLatencySheet{"Reads and writes by length",
                                              Shape::bars,
                                              {report::rank_field<IoLatency>(&IoLatency::rank),
-                                              {"from", &IoLatency::least, Unit::ns, Role::key},
+                                              {"length", length_text},
                                               {"reads", &IoLatency::reads, Unit::count},
                                               {"writes", &IoLatency::writes, Unit::count},
                                               {"time", &IoLatency::time, Unit::ns}}};
