@@ -189,7 +189,7 @@ std::optional<Claim> parsed_again(const Evidence& e, const analyze::IoOverlap& a
 std::optional<Claim> file_time(const Evidence& e, Bound bound) {
   if (bound != Bound::files) return std::nullopt;
   const analyze::IoOverlap& all = *e.mine(e.reports().files.overlap, "I/O and compute").front();
-  if (report::ratio(all.io, all.window) < kIoShare) return parsed_again(e, all);
+  if (e.share(all.io) < kIoShare) return parsed_again(e, all);
   const auto groups = e.mine(e.reports().files.groups, "Groups of files");
   const Told told = FileTime(e).told();
   Claim f = claim(e, RuleId::I10,
