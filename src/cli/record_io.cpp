@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <fstream>
@@ -93,6 +94,9 @@ std::string absolute_paths(const std::string& list) {
 
 }  // namespace
 
+/// The library has room for these and its own.
+constexpr std::ptrdiff_t kMostPrefixes = 200;
+
 Result<IoSetup> io_setup(const Call& call, const fs::path& folder) {
   IoSetup setup;
   if (!call.params.flag("io")) return setup;
@@ -108,6 +112,13 @@ Result<IoSetup> io_setup(const Call& call, const fs::path& folder) {
     setup.link.emplace(std::move(*place));
     preloaded = link;
   }
+  std::ptrdiff_t prefixes = 0;
+  for (const char* list : {"io-include", "io-exclude"})
+    if (call.params.has(list)) prefixes += 1 + std::ranges::count(call.params.text(list), ':');
+  if (prefixes > kMostPrefixes)
+    return Error{fmt::format("at most {} paths can be given, these are {}; name a folder that holds several",
+                             kMostPrefixes, prefixes),
+                 "--io-include and --io-exclude"};
   std::vector<std::string>& all = setup.environment;
   if (const std::string why = unreachable(found(call.program[0])); !why.empty())
     return Error{why + "; record it without --io", call.program[0]};

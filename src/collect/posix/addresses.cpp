@@ -47,11 +47,10 @@ bool was_read_by_failed_call(const char* path) {
   }
 }
 
-bool overlaps(const char* path, const char* out, std::size_t room) {
-  if (out == nullptr) return false;
-  const char* end = path + std::strlen(path);
-  const std::less_equal<> is_before;
-  return is_before(out, end) && !is_before(out + room, path);
+bool overlaps(const char* path, const void* out, std::size_t room) {
+  const auto from = reinterpret_cast<std::uintptr_t>(path), to = reinterpret_cast<std::uintptr_t>(out);
+  if (out == nullptr || to + room <= from || to >= from + PATH_MAX) return false;
+  return to <= from + std::strlen(path);
 }
 
 }  // namespace stepscope::collect::posix

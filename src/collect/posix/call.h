@@ -78,7 +78,7 @@ inline bool was_read(bool failed, const char* path) { return !failed || was_read
 
 /// Where a call writes a text, which may overwrite its path: then that is not known.
 struct Output {
-  const char* to = nullptr;
+  const void* to = nullptr;
   std::size_t room = 0;
 };
 

@@ -1,5 +1,6 @@
 // Functions that write to descriptors or replace them by calls inside libc, which are not seen. They are not
 // recorded either, but what is known of the descriptors would be wrong after them.
+#include <mntent.h>
 #include <pty.h>
 #include <unistd.h>
 #include <utmp.h>
@@ -71,6 +72,12 @@ WRAP(int, login_tty, int terminal) {
   forget_standard();
   closed(terminal);
   return result;
+}
+
+WRAP(int, endmntent, FILE* table) {
+  static std::atomic<decltype(&wrap_endmntent)> known{nullptr};
+  if (table != nullptr) closed(::fileno(table));
+  return found<decltype(wrap_endmntent)>(known, "endmntent")(table);
 }
 
 WRAP(pid_t, forkpty, int* terminal, char* name, const termios* how, const winsize* size) {

@@ -48,33 +48,38 @@ inline int renamed(int result) {
     return about_paths({.function = IoFunction::name}, folder, path, to_folder, to, next); \
   }
 
-BY_PATH(int, stat, PARAMS(const char* path, struct stat* out), (path, out))
-BY_PATH(int, stat64, PARAMS(const char* path, struct stat64* out), (path, out))
-BY_PATH(int, lstat, PARAMS(const char* path, struct stat* out), (path, out))
-BY_PATH(int, lstat64, PARAMS(const char* path, struct stat64* out), (path, out))
+BY_PATH_INTO(int, stat, PARAMS(const char* path, struct stat* out), (path, out), sizeof *out)
+BY_PATH_INTO(int, stat64, PARAMS(const char* path, struct stat64* out), (path, out), sizeof *out)
+BY_PATH_INTO(int, lstat, PARAMS(const char* path, struct stat* out), (path, out), sizeof *out)
+BY_PATH_INTO(int, lstat64, PARAMS(const char* path, struct stat64* out), (path, out), sizeof *out)
 BY_FILE(int, fstat, PARAMS(int file, struct stat* out), (file, out))
 BY_FILE(int, fstat64, PARAMS(int file, struct stat64* out), (file, out))
-BY_PATH_AT(int, fstatat, PARAMS(int folder, const char* path, struct stat* out, int flags),
-           (folder, path, out, flags))
-BY_PATH_AT(int, fstatat64, PARAMS(int folder, const char* path, struct stat64* out, int flags),
-           (folder, path, out, flags))
-BY_PATH_AT(int, statx, PARAMS(int folder, const char* path, int flags, unsigned mask, struct statx* out),
-           (folder, path, flags, mask, out))
-BY_PATH(int, __xstat, PARAMS(int version, const char* path, struct stat* out), (version, path, out))
-BY_PATH(int, __xstat64, PARAMS(int version, const char* path, struct stat64* out), (version, path, out))
-BY_PATH(int, __lxstat, PARAMS(int version, const char* path, struct stat* out), (version, path, out))
-BY_PATH(int, __lxstat64, PARAMS(int version, const char* path, struct stat64* out), (version, path, out))
+BY_PATH_AT_INTO(int, fstatat, PARAMS(int folder, const char* path, struct stat* out, int flags),
+                (folder, path, out, flags), sizeof *out)
+BY_PATH_AT_INTO(int, fstatat64, PARAMS(int folder, const char* path, struct stat64* out, int flags),
+                (folder, path, out, flags), sizeof *out)
+BY_PATH_AT_INTO(int, statx, PARAMS(int folder, const char* path, int flags, unsigned mask, struct statx* out),
+                (folder, path, flags, mask, out), sizeof *out)
+BY_PATH_INTO(int, __xstat, PARAMS(int version, const char* path, struct stat* out), (version, path, out),
+             sizeof *out)
+BY_PATH_INTO(int, __xstat64, PARAMS(int version, const char* path, struct stat64* out), (version, path, out),
+             sizeof *out)
+BY_PATH_INTO(int, __lxstat, PARAMS(int version, const char* path, struct stat* out), (version, path, out),
+             sizeof *out)
+BY_PATH_INTO(int, __lxstat64, PARAMS(int version, const char* path, struct stat64* out), (version, path, out),
+             sizeof *out)
 BY_FILE(int, __fxstat, PARAMS(int version, int file, struct stat* out), (version, file, out))
 BY_FILE(int, __fxstat64, PARAMS(int version, int file, struct stat64* out), (version, file, out))
-BY_PATH_AT(int, __fxstatat, PARAMS(int version, int folder, const char* path, struct stat* out, int flags),
-           (version, folder, path, out, flags))
-BY_PATH_AT(int, __fxstatat64,
-           PARAMS(int version, int folder, const char* path, struct stat64* out, int flags),
-           (version, folder, path, out, flags))
-BY_PATH(int, statfs, PARAMS(const char* path, struct statfs* out), (path, out))
-BY_PATH(int, statfs64, PARAMS(const char* path, struct statfs64* out), (path, out))
-BY_PATH(int, statvfs, PARAMS(const char* path, struct statvfs* out), (path, out))
-BY_PATH(int, statvfs64, PARAMS(const char* path, struct statvfs64* out), (path, out))
+BY_PATH_AT_INTO(int, __fxstatat,
+                PARAMS(int version, int folder, const char* path, struct stat* out, int flags),
+                (version, folder, path, out, flags), sizeof *out)
+BY_PATH_AT_INTO(int, __fxstatat64,
+                PARAMS(int version, int folder, const char* path, struct stat64* out, int flags),
+                (version, folder, path, out, flags), sizeof *out)
+BY_PATH_INTO(int, statfs, PARAMS(const char* path, struct statfs* out), (path, out), sizeof *out)
+BY_PATH_INTO(int, statfs64, PARAMS(const char* path, struct statfs64* out), (path, out), sizeof *out)
+BY_PATH_INTO(int, statvfs, PARAMS(const char* path, struct statvfs* out), (path, out), sizeof *out)
+BY_PATH_INTO(int, statvfs64, PARAMS(const char* path, struct statvfs64* out), (path, out), sizeof *out)
 BY_FILE(int, fstatfs, PARAMS(int file, struct statfs* out), (file, out))
 BY_FILE(int, fstatfs64, PARAMS(int file, struct statfs64* out), (file, out))
 BY_FILE(int, fstatvfs, PARAMS(int file, struct statvfs* out), (file, out))

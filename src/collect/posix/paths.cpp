@@ -137,7 +137,7 @@ bool Path::find(int directory, const char* path) {
     return settle(out, normalize(out, static_cast<std::uint32_t>(length)));
   }
   const std::uint32_t base = directory == AT_FDCWD ? current_folder(out) : path_of(directory, out);
-  if (base == 0 || base + length + 2 > PATH_MAX) return false;
+  if (base == 0) return false;
   out[base] = '/';
   std::memcpy(out + base + 1, path, length);
   return settle(out, normalize(out, base + 1 + static_cast<std::uint32_t>(length)));
@@ -152,6 +152,7 @@ bool Path::find(int descriptor) {
 }
 
 bool Path::settle(const char* text, std::uint32_t length) {
+  if (length >= PATH_MAX) return false;
   text_ = text;
   length_ = length;
   return is_taken({text_, length_});

@@ -15,7 +15,7 @@ bool is_text(const char* path);
 /// Whether a call that failed with this errno has found a text there. errno is kept.
 bool was_read_by_failed_call(const char* path);
 /// Whether something that was written to `out` may have changed the path.
-bool overlaps(const char* path, const char* out, std::size_t room);
+bool overlaps(const char* path, const void* out, std::size_t room);
 
 /// An absolute path without "." and ".." and doubled slashes. It points into what the caller gave, or into
 /// scratch(), until the thread's next path. To be used inside.

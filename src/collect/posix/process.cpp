@@ -235,7 +235,7 @@ const char* failed_self_test() {
 }
 
 void free_scratch(void* bytes) {
-  if (life_now() != kOff) ::munmap(bytes, PATH_MAX);  // it might be forbidden
+  if (life_now() != kOff) ::munmap(bytes, kScratch);  // it might be forbidden
   mine.scratch = nullptr;
 }
 
@@ -309,7 +309,7 @@ Thread* place() {
 
 char* scratch() {
   if (mine.scratch == nullptr) [[unlikely]] {
-    void* at = ::mmap(nullptr, PATH_MAX, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* at = ::mmap(nullptr, kScratch, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED) return nullptr;
     mine.scratch = static_cast<char*>(at);
     if (has_key) ::pthread_setspecific(at_thread_end, at);

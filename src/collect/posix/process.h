@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <climits>
 #include <cstdint>
 #include <string_view>
 
@@ -27,7 +28,7 @@ struct Mine {
   /// 0, or the outermost Inside of our own work, which is on the stack, or kElsewhere. Calls inside our own
   /// work are passed on unseen, also those of a signal handler.
   std::uintptr_t inside;
-  char* scratch;  ///< PATH_MAX bytes; null: not needed yet
+  char* scratch;  ///< kScratch bytes; null: not needed yet
   std::uint32_t vforks;
   void* vfork_returns[4];                              ///< where open calls of vfork return to
   std::uintptr_t library_calls[record::kIoLibraries];  ///< see Outermost
@@ -80,7 +81,9 @@ extern std::atomic<std::uint32_t> forks;
 /// called inside.
 Thread* place();
 
-/// The thread's PATH_MAX bytes, for use inside; null: no memory.
+/// Room for a folder and a path that is relative to it.
+inline constexpr std::size_t kScratch = 2 * PATH_MAX;
+/// The thread's kScratch bytes, for use inside; null: no memory.
 char* scratch();
 
 /// Finishes the recording, if it is this process's.

@@ -1,17 +1,22 @@
 #include "collect/posix/rules.h"
 
+#include <iterator>
 #include <span>
 #include <utility>
 
 namespace stepscope::collect::posix {
 namespace {
 
+/// What leads to a descriptor's file; those of a pair share a hint.
+constexpr std::string_view kOfDescriptors[][2] = {{"/proc/self/fd/", "/proc/thread-self/fd/"},
+                                                  {"/dev/fd/", "/dev/std"}};
+
 struct Rule {
   std::string_view prefix;
   bool includes;
   std::uint8_t next = 0;  ///< rule with the same first letter, + 1; 0: none
 };
-constexpr std::uint32_t kMostRules = 60;
+constexpr std::uint32_t kMostRules = Hints::kMost - std::size(kOfDescriptors);
 Rule rules[kMostRules] = {{"/proc", false}, {"/sys", false}, {"/dev", false}, {"/run", false},
                           {"/etc", false},  {"/usr", false}, {"/lib", false}, {"/lib64", false},
                           {"/bin", false},  {"/sbin", false}};
@@ -20,15 +25,12 @@ std::uint32_t rule_count = kOwnRules;
 bool only_included = false;
 std::uint8_t first_rule[256];  // by the first letter of the first component: number + 1; 0: none
 const Rule* root_rule = nullptr;
-char rule_texts[1U << 14];
+char rule_texts[1U << 18];
 std::size_t rule_bytes = 0;
 
 /// Libraries and their caches, wherever they are installed.
 constexpr std::string_view kLibraries[] = {"/site-packages/", "/dist-packages/", "/__pycache__/",
                                            "/lib/python3."};
-/// What leads to a descriptor's file; those of a pair share a hint.
-constexpr std::string_view kOfDescriptors[][2] = {{"/proc/self/fd/", "/proc/thread-self/fd/"},
-                                                  {"/dev/fd/", "/dev/std"}};
 
 void add_rule(std::string_view prefix, bool includes) {
   while (prefix.size() > 1 && prefix.ends_with('/')) prefix.remove_suffix(1);

@@ -26,9 +26,10 @@ struct Hint {
   std::uint8_t next;         ///< hint with the same first letter; 0: none
 };
 struct alignas(64) Hints {
+  static constexpr std::size_t kMost = 254;
+  Hint all[kMost + 1];      ///< from 1 on
   std::uint8_t first[256];  ///< by the first letter of the first component; 0: none
   bool leave_others;        ///< paths that no hint fits are not traced
-  Hint all[64];             ///< from 1 on
 };
 extern Hints hints HOT_DATA;
 
