@@ -95,9 +95,7 @@ std::uint32_t number_of(Thread& thread, File& file, int descriptor);
 Named name_again(File& file, int descriptor);
 inline Named named(File& file, int descriptor) {
   const std::uint32_t now = session.load(std::memory_order_relaxed);
-  // A forked child has no recording yet, and its numbers will be others.
-  const bool is_told = file.number != 0 && file.session == now && life_now() == kOn;
-  return is_told ? Named{file.number, now} : name_again(file, descriptor);
+  return file.number != 0 && file.session == now ? Named{file.number, now} : name_again(file, descriptor);
 }
 
 /// `full`: for 2^20 descriptors, else for 2^16. False: no memory; then nothing is traced.

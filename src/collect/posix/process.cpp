@@ -122,6 +122,7 @@ void after_fork() {
 }
 void in_child() {
   was_forked = true;
+  session.fetch_add(1, std::memory_order_relaxed);  // the numbers of its recording will be others
   stop_looking();
   after_fork();
 }
