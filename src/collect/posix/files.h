@@ -26,11 +26,11 @@ struct alignas(64) File {
   bool hides_appending;  ///< from stdio, which then does not know where it writes
 };
 
-extern std::uint32_t descriptors HOT_DATA;  ///< higher ones are not traced
+HOT_DATA extern std::uint32_t descriptors;  ///< higher ones are not traced
 enum Slot : std::uint32_t { kUnknown = 0, kIgnored = 1, kFirstFile = 2 };
 /// By descriptor; behind them those whose descriptor is another file's now.
-extern File* files HOT_DATA;
-extern std::atomic<std::uint32_t> highest HOT_DATA;  ///< descriptor that has a slot
+HOT_DATA extern File* files;
+HOT_DATA extern std::atomic<std::uint32_t> highest;  ///< descriptor that has a slot
 
 /// Finds out what a descriptor is that we did not see opened: inherited, a socket, opened by other means.
 File* look_up(int descriptor);

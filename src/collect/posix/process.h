@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <climits>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -18,7 +19,7 @@ enum Life : std::uint32_t { kNotBegun = 0, kOn = 1, kOff = 2 };
 
 /// Where this process's Life is: on a page that the kernel zeroes in a forked child, however it was forked;
 /// or elsewhere, and then it is kOff in all children, too.
-extern std::atomic<std::atomic<std::uint32_t>*> life HOT_DATA;
+HOT_DATA extern std::atomic<std::atomic<std::uint32_t>*> life;
 inline std::uint32_t life_now(std::memory_order order = std::memory_order_relaxed) {
   return life.load(std::memory_order_relaxed)->load(order);
 }
@@ -82,7 +83,7 @@ extern std::atomic<std::uint32_t> forks;
 Thread* place();
 
 /// Room for a folder and a path that is relative to it.
-inline constexpr std::size_t kScratch = 2 * PATH_MAX;
+inline constexpr std::size_t kScratch = std::size_t{2} * PATH_MAX;
 /// The thread's kScratch bytes, for use inside; null: no memory.
 char* scratch();
 
@@ -92,7 +93,7 @@ void finish();
 /// The same, and nothing is done any more, here and in forked children. `why`: a sentence for the report.
 void end_for_good(std::string_view why);
 
-extern const record::Clock kClock HOT_DATA;
+HOT_DATA extern const record::Clock kClock;
 [[gnu::cold]] std::uint64_t slow_now();
 inline std::uint64_t now() {
   if (kClock != record::Clock::tsc) [[unlikely]]

@@ -31,7 +31,7 @@ struct alignas(64) Hints {
   std::uint8_t first[256];  ///< by the first letter of the first component; 0: none
   bool leave_others;        ///< paths that no hint fits are not traced
 };
-extern Hints hints HOT_DATA;
+HOT_DATA extern Hints hints;
 
 inline std::uint64_t word_at(const char* text) {
   std::uint64_t word = 0;

@@ -24,7 +24,7 @@ namespace stepscope::collect::posix {
 using record::IoFunction;
 
 /// The next functions; null: not looked for yet.
-extern constinit std::atomic<void*> next_functions[record::kIoFunctions] HOT_DATA;
+HOT_DATA extern constinit std::atomic<void*> next_functions[record::kIoFunctions];
 
 /// Looks for all of them, so that no later call has to ask the dynamic linker.
 void find_all_next();
