@@ -182,7 +182,8 @@ inline void add_sizes(Call& call, Parts all) {
   for (int i = 0; i < all.count; ++i) call.size += all.parts[i].iov_len;
 }
 
-/// A call about an open file. It is copied only where it is traced: that of others costs nothing then.
+/// A call about an open file. `what` is copied once the file is known to be traced, so that other files cost
+/// nothing.
 template <class Next>
 auto about_file(Call what, Next next, Parts parts = {}) {
   File* file = traced(what.descriptor);
