@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -78,6 +79,18 @@ static void closed_inside(void) {
   printf("write 1\n");
 }
 
+/// realpath() looks at no byte behind the first component that is missing.
+static void path_without_end(void) {
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  char* pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED || mprotect(pages + page, page, PROT_NONE) != 0) exit(1);
+  const char path[] = {'n', 'o', 't', 'h', 'e', 'r', 'e', '/', 'x'};
+  char out[4096];
+  char* at = memcpy(pages + page - sizeof path, path, sizeof path);
+  printf("%d\n", realpath(at, out) == NULL);
+  printf("realpath 0\n");
+}
+
 int main(int count, char** args) {
   const char* name = count > 1 ? args[1] : "";
   static const struct {
@@ -86,7 +99,8 @@ int main(int count, char** args) {
   } cases[] = {{"child_closes", child_closes},
                {"long_paths", long_paths},
                {"overwritten_paths", overwritten_paths},
-               {"closed_inside", closed_inside}};
+               {"closed_inside", closed_inside},
+               {"path_without_end", path_without_end}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
     if (strcmp(name, cases[i].name) == 0) {
       cases[i].run();

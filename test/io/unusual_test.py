@@ -12,7 +12,7 @@ from pathlib import Path
 
 from recorded import HERE, Collector, compiled, skip
 
-C_CASES = ("child_closes", "long_paths", "overwritten_paths", "closed_inside")
+C_CASES = ("child_closes", "long_paths", "overwritten_paths", "closed_inside", "path_without_end")
 HANDLER = """#include <cstdio>
 #include <cstdlib>
 #include <exception>

@@ -91,13 +91,21 @@ BY_PATH_AT(int, faccessat, PARAMS(int folder, const char* path, int how, int fla
 BY_PATH_INTO(ssize_t, readlink, PARAMS(const char* path, char* out, size_t room), (path, out, room), room)
 BY_PATH_INTO(ssize_t, __readlink_chk, PARAMS(const char* path, char* out, size_t bytes, size_t room),
              (path, out, bytes, room), bytes)
-BY_PATH_INTO(char*, realpath, PARAMS(const char* path, char* out), (path, out), PATH_MAX)
-BY_PATH_INTO(char*, __realpath_chk, PARAMS(const char* path, char* out, size_t room), (path, out, room), room)
 BY_PATH_AT_INTO(ssize_t, readlinkat, PARAMS(int folder, const char* path, char* out, size_t room),
                 (folder, path, out, room), room)
 BY_PATH_AT_INTO(ssize_t, __readlinkat_chk,
                 PARAMS(int folder, const char* path, char* out, size_t bytes, size_t room),
                 (folder, path, out, bytes, room), bytes)
+
+/// libc ends at the first component that is missing: its failure does not tell that the path is a text.
+#define REALPATH(name, room, params, args) \
+  WRAP(char*, name, params) { \
+    const auto next = [&] { return NEXT(name) args; }; \
+    if (is_off() || !is_text(path)) return next(); \
+    return about_path({.function = IoFunction::name}, AT_FDCWD, path, next, {out, room}); \
+  }
+REALPATH(realpath, PATH_MAX, PARAMS(const char* path, char* out), (path, out))
+REALPATH(__realpath_chk, bytes, PARAMS(const char* path, char* out, size_t bytes), (path, out, bytes))
 
 #define SCANDIR(name, Entry) \
   BY_PATH(int, name, \
