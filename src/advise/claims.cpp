@@ -34,8 +34,9 @@ struct ExplainedSymptom {
   RuleId symptom;
   RuleId causes[2];
   bool only_vague = false;  ///< a symptom that names its line stands for itself
-  bool same_line = false;   ///< of a cause that names another line, or saves under half as much, it is none
+  bool same_line = false;   ///< of a cause that names another line, or saves less than its part, it is none
   bool of_files = false;    ///< only a symptom that lies in calls on files, as in same_line
+  std::int64_t part = 2;    ///< 1 / that of the symptom's saving; 3: samples count waits around a call, too
 };
 constexpr ExplainedSymptom kExplainedSymptoms[] = {
     {RuleId::K02, {RuleId::H01, RuleId::G03}},
@@ -46,7 +47,7 @@ constexpr ExplainedSymptom kExplainedSymptoms[] = {
     {RuleId::H07, {RuleId::H11, RuleId::H11}, true},
     {RuleId::I05, {RuleId::H11, RuleId::H11}, true},
     {RuleId::H11, {RuleId::H05, RuleId::H05}, false, true},
-    {RuleId::H11, {RuleId::I08, RuleId::I09}, false, true},
+    {RuleId::H11, {RuleId::I08, RuleId::I09}, false, true, false, 3},
     {RuleId::H11, {RuleId::I11, RuleId::I11}, false, true},
     {RuleId::H07, {RuleId::I08, RuleId::I09}, false, false, true},
     {RuleId::H07, {RuleId::I11, RuleId::I11}, false, false, true},
@@ -56,7 +57,7 @@ bool is_explained(const ExplainedSymptom& known, const Claim& symptom, const Cla
   if (cause.vague) return false;
   if (!known.same_line && !known.of_files) return true;
   const bool is_one = known.of_files ? symptom.of_files : !symptom.line.empty() && symptom.line == cause.line;
-  return is_one && cause.saving_high >= symptom.saving_high / 2;
+  return is_one && cause.saving_high >= symptom.saving_high / known.part;
 }
 
 /// A rule for what no other rule explains, and the rules that explain it.
