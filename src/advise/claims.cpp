@@ -36,7 +36,7 @@ struct ExplainedSymptom {
   bool only_vague = false;  ///< a symptom that names its line stands for itself
   bool same_line = false;   ///< of a cause that names another line, or saves less than its part, it is none
   bool of_files = false;    ///< only a symptom that lies in calls on files, as in same_line
-  std::int64_t part = 2;    ///< 1 / that of the symptom's saving; 3: samples count waits around a call, too
+  std::int64_t part = 2;  ///< half of the symptom's saving; 3: a third, as samples count waits around a call
 };
 constexpr ExplainedSymptom kExplainedSymptoms[] = {
     {RuleId::K02, {RuleId::H01, RuleId::G03}},

@@ -46,10 +46,12 @@ def check_c(collector, made):
     for name in C_CASES:
         (code, said, _), out = both(collector, made, name, [program, name])
         assert code == 0, (name, code)
-        function, wanted = said.splitlines()[-1].split()
-        found = [event for event in collector.events(out) if event["name"] == function]
-        assert len(found) == int(wanted), f"{name}: {wanted} of {function}, but recorded: {found}"
-        assert all(event.get("fname", "").startswith(str(made)) for event in found), f"{name}: {found}"
+        words = said.splitlines()[-1].split()
+        events = collector.events(out)
+        for function, wanted in zip(words[::2], words[1::2]):
+            found = [event for event in events if event["name"] == function]
+            assert len(found) == int(wanted), f"{name}: {wanted} of {function}, but recorded: {found}"
+            assert all(event.get("fname", "").startswith(str(made)) for event in found), f"{name}: {found}"
 
 
 def check_terminate(collector, made):

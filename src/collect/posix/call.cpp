@@ -47,11 +47,11 @@ void tell(const Call& call, File* file, File* other, int other_descriptor) {
   const int kept = errno;
   const Inside inside;
   if (Thread* thread = place()) {
-    const std::uint32_t number = file == nullptr ? kNoRoom : number_of(*thread, *file, call.descriptor);
+    const std::uint32_t number = file == nullptr ? 0 : number_of(*thread, *file, call.descriptor);
     // Without a name it is no file: the descriptor has become another's unseen.
-    if (number != 0) [[likely]]
-      write(*thread, call, number == kNoRoom ? 0 : number,
-            other == nullptr ? 0 : number_of(*thread, *other, other_descriptor));
+    const bool is_gone = file != nullptr && number == 0;
+    if (!is_gone)
+      write(*thread, call, number, other == nullptr ? 0 : number_of(*thread, *other, other_descriptor));
   }
   errno = kept;
 }

@@ -25,7 +25,7 @@ std::uint32_t rule_count = kOwnRules;
 bool only_included = false;
 std::uint8_t first_rule[256];  // by the first letter of the first component: number + 1; 0: none
 const Rule* root_rule = nullptr;
-char rule_texts[1U << 18];
+char rule_texts[1U << 20];  // of 250 paths of PATH_MAX
 std::size_t rule_bytes = 0;
 
 /// Libraries and their caches, wherever they are installed.
